@@ -60,24 +60,25 @@ cuda_nn: all ## make a Python package of SUBMISSION's networks and kernels in bu
 	$(MAKE) package PACKAGE=$@ NEEDED="$$($(NEEDS) "216 503")"
 
 optimized_ops: all ## make a package of PyTorch operations of SUBMISSION's kernels in build/optimized_ops; its C interface, too
-	$(MAKE) package PACKAGE=$@ LIBRARY=liboptimized_kernels.so NEEDED="$$($(NEEDS) 512)"
+	$(MAKE) package PACKAGE=$@ LIBRARY=liboptimized_kernels.so NEEDED="$$($(NEEDS) '301 302 312 416 4g 4i 4j 512')" \
+	    INCLUDED="$$($(NEEDS) 510 2>/dev/null | grep -x '.*/510_gpt2.cu' || ls phase5*/510_*/510_gpt2.cu)"
 	$(if $(filter cuda,$(BACKEND)),$(MAKE) "$(BUILD)/optimized_ops/liboptimized_ops.so")
 
 # What torch.ops.load_library takes, where a python3 has torch.
 TORCH = $(shell "$${PYTHON:-python3}" -c 'from importlib.util import find_spec; print(*find_spec("torch").submodule_search_locations)' 2>/dev/null)
-$(BUILD)/optimized_ops/liboptimized_ops.so: python/optimized_ops/torch_binding.cpp
-	$(if $(TORCH),echo 'c++  $<' && $(CXX) -std=c++17 -O2 -Wall -Wextra -fPIC -shared -isystem "$(TORCH)/include" -isystem '$(CUDA_INCLUDE)' \
-	    -Icommon $(PHASES:%=-I%) $< -L"$(@D)" -loptimized_kernels -L"$(TORCH)/lib" -ltorch -ltorch_cuda -ltorch_cpu -lc10 \
+$(BUILD)/optimized_ops/liboptimized_ops.so: $(wildcard python/optimized_ops/*.cpp)
+	$(if $(TORCH),echo 'c++  $^' && $(CXX) -std=c++17 -O2 -Wall -Wextra -fPIC -shared -isystem "$(TORCH)/include" -isystem '$(CUDA_INCLUDE)' \
+	    -Icommon $(PHASES:%=-I%) $^ -L"$(@D)" -loptimized_kernels -L"$(TORCH)/lib" -ltorch -ltorch_cuda -ltorch_cpu -lc10 \
 	    -L'$(CUDA_LIB)' -lcudart -Wl$(comma)-rpath='$$ORIGIN:$(TORCH)/lib' -o $@,echo 'no python3 with torch: without $(@F)')
 
-# Whole in its folder: the libraries that the kernels' own asks for lie beside it.
+# Whole in its folder: the libraries that the kernels' own asks for lie beside it. INCLUDED: a file whose parts it includes.
 IN_PACKAGE = $(BUILD)/$(PACKAGE)
 LIBRARY    = lib$(PACKAGE).so
 package:
 	rm -rf "$(IN_PACKAGE)" && mkdir "$(IN_PACKAGE)"
-	$(CUDA_CC) -shared -Xcompiler -fPIC $(if $(filter cuda,$(BACKEND)),-cudart shared) \
+	$(CUDA_CC) -shared -Xcompiler -fPIC $(if $(filter cuda,$(BACKEND)),-cudart shared,-arch=sm_90a) \
 	    $(patsubst prebuilt/%,"$(CURDIR)"/prebuilt/%,$(patsubst phase%,"$$SUBMISSION"/phase%,$(filter-out %.py,$(NEEDED)))) \
-	    $(wildcard python/$(PACKAGE)/*.cu) $(CUDA_CC_FLAGS) -o "$(IN_PACKAGE)/$(LIBRARY)"
+	    $(wildcard python/$(PACKAGE)/*.cu) $(addprefix -I,$(patsubst phase%,"$$SUBMISSION"/phase%,$(dir $(INCLUDED)))) $(CUDA_CC_FLAGS) -o "$(IN_PACKAGE)/$(LIBRARY)"
 	for file in $(patsubst phase%,"$$SUBMISSION"/phase%,$(filter %.py,$(NEEDED))); do \
 	    name=$${file##*/} && cp "$$file" "$(IN_PACKAGE)/$${name#*_}"; done
 	cp "$(BUILD)/libcourse.so" $(if $(filter cuda,$(BACKEND)),,"$(BUILD)/libsoftgpu.so") $(wildcard python/$(PACKAGE)/*.py python/$(PACKAGE)/*.h) "$(IN_PACKAGE)"

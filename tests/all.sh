@@ -284,17 +284,17 @@ commands() {
     with=200               part 'a first program'                 tests/programs/first.sh
     with=$networks         part 'five ResNet-18s'                 tests/programs/resnet18.sh
     with=$networks         part 'digits that are recognised'       tests/programs/mnist.sh
-    with="$networks 108 3a 4c 4d"  part 'a GPT that writes'       tests/programs/gpt.sh
+    with="$networks 108 3a 4c 4d 4i" part 'a GPT that writes'       tests/programs/gpt.sh
     with='102 103 107 202 204 205 208 213 408' part 'one library, two backends' tests/programs/cuda_demo.sh
     with="$networks 414"   part 'training from a file'            tests/programs/train_from_nvme.sh
     with="$networks 511"   part 'what bounds an autoencoder'      tests/programs/study.sh
-    with="$networks 401 409 411 412 512" part 'operations for PyTorch' tests/programs/torch_ops.sh
+    with="$networks 401 409 411 412 416 4c 4d 4g 4i 4j 512" part 'operations for PyTorch' tests/programs/torch_ops.sh
     with='103 104 105 106 107 108 1a 206 211 212 213 214 2a 401 402 4a 4b 4g' \
                            part 'the ladder in one table'         tests/scripts/ladder.sh
     with="$networks 104 206 211"   part 'the stages in one table' tests/scripts/stages.sh
     with='206 214 2a 304 311 313 402 404 405 410 412 413 4a 4b 4c 4h' \
                            part 'each operation validated'        tests/scripts/validate.sh
-    with="$networks 3a 401 4c 4d 4g"     part 'a step of GPT-2 in one table' tests/scripts/gpt2.sh
+    with="$networks 3a 401 4c 4d 4g 4i"     part 'a step of GPT-2 in one table' tests/scripts/gpt2.sh
     with="$networks 106 107 108 111 214 401 407 409 411 412 413 4g" part 'a layer and memory in two tables' tests/scripts/layer.sh
     with='103 104'         part 'repeated gradings'               tests/scripts/repeat.sh
     with=203               part 'mutants of a solution'           tests/scripts/mutants.sh

@@ -41,6 +41,24 @@ typedef __nv_bfloat16 bf16;
 
 typedef enum product_kind { NT, NN, TN } product_kind;
 
+/** How [batch x seq] rows of parts x heads x dim are stored by heads: [parts x batch x heads x seq
+ * x dim]. */
+typedef struct head_layout {
+    int batch, seq, heads, dim;
+} head_layout;
+
+/** By heads, as rows of dim: which of them has the element (row, col) is the sum of these two. */
+__host__ __device__ static inline int head_row(const head_layout &by, int row)
+{
+    return row / by.seq * by.heads * by.seq + row % by.seq;
+}
+
+__host__ __device__ static inline int head_col(const head_layout &by, int col)
+{
+    const int head = col >> (by.dim == 64 ? 6 : 7), part = head / by.heads; /* head: of all parts */
+    return (part * by.batch * by.heads + head - part * by.heads) * by.seq;
+}
+
 /** c[m x n] = a b, and then, for each sum: bias, residual or slope, and where it goes. What is not
  *  wanted is NULL. Arrays begin at multiples of 16 bytes, and pitches are multiples of 8; behind
  * the end of a row there are zeros up to the next multiple of 8. */
@@ -57,6 +75,8 @@ typedef struct product {
     float *sums;          /* [m x n] instead of out: as fp32 */
     bool adds;            /* to what is in sums */
     int out_pitch;        /* of all [m x n] */
+    head_layout by;       /* of these if they are by heads and not in rows; Hopper's units only: */
+    bool a_heads, b_heads, out_heads;
 } product;
 
 /** What products need of the device, the same for all of them. */
@@ -71,22 +91,25 @@ typedef struct product_room {
 #define GELU_SCALE 0.7978845608f /* the root of 2 / pi */
 #define GELU_CUBE  0.044715f
 
-/** By two fast instructions; right at both infinities. */
+/** By the unit that has it, to 11 bits: bf16 keeps 8. */
 __device__ __forceinline__ static float tanh_fast(float x)
 {
-    return 1.0f - __fdividef(2.0f, 1.0f + __expf(2.0f * x));
+    float y;
+    asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
 }
 
 __device__ __forceinline__ static float gelu(float x)
 {
-    return 0.5f * x * (1.0f + tanh_fast(GELU_SCALE * (x + GELU_CUBE * x * x * x)));
+    const float t = tanh_fast(x * (GELU_SCALE + GELU_SCALE * GELU_CUBE * x * x));
+    return 0.5f * x + 0.5f * x * t;
 }
 
 __device__ __forceinline__ static float gelu_slope(float x)
 {
-    const float t = tanh_fast(GELU_SCALE * (x + GELU_CUBE * x * x * x));
-    return 0.5f * (1.0f + t) +
-           0.5f * x * (1.0f - t * t) * GELU_SCALE * (1.0f + 3.0f * GELU_CUBE * x * x);
+    const float t = tanh_fast(x * (GELU_SCALE + GELU_SCALE * GELU_CUBE * x * x));
+    const float inner = GELU_SCALE + 3.0f * GELU_SCALE * GELU_CUBE * x * x;
+    return 0.5f + 0.5f * (t + x * inner * (1.0f - t * t));
 }
 
 __device__ __forceinline__ static float2 load_two(const bf16 *from)
@@ -94,25 +117,49 @@ __device__ __forceinline__ static float2 load_two(const bf16 *from)
     return __bfloat1622float2(*(const __nv_bfloat162 *)from);
 }
 
-__device__ __forceinline__ static void store_four(bf16 *to, float4 four)
+/** What is done to a sum with the bf16 number at its place in another array. */
+typedef enum product_other { NO_OTHER, RESIDUAL, SLOPE } product_other;
+
+__host__ __device__ static inline product_other other_kind(const product &p)
 {
-    __nv_bfloat162 two[2] = {__floats2bfloat162_rn(four.x, four.y),
-                             __floats2bfloat162_rn(four.z, four.w)};
-    *(uint2 *)to = *(const uint2 *)two;
+    return p.residual ? RESIDUAL : p.slope_of ? SLOPE : NO_OTHER;
 }
 
-/** Take four neighbouring sums to where they go.
- *  @param at    of the first, in all of p's [m x n]
- *  @param bias  of the four; zeros where there is none
- *  @param other of the four, 8 bytes of residual or of slope_of, whichever there is */
-__device__ __forceinline__ static void finish(const product &p, size_t at, float4 sum, float4 bias,
-                                              uint2 other)
+/** Finish two neighbouring sums.
+ *  @param bias  of the two; zeros where there is none
+ *  @param other of the two, bf16: of the residual or of slope_of, as `kind` says */
+__device__ __forceinline__ static float2 finish(float2 sum, float2 bias, product_other kind,
+                                                uint32_t other)
 {
-    /* TODO: with p.sums as fp32 to sums, or added to what is there, and nothing else. Else add
-       bias, add the residual, multiply by gelu_slope of slope_of, whichever there are; store the
-       four to out and, if there is p.gelu, their gelu there. `other` is four bf16 in order, for
-       load_two by twos. One load or store of 16 bytes, or of 8 in bf16, for all four (about 16
-       lines). */
+    /* TODO: add bias; then add other, or multiply by its gelu_slope, whichever `kind` says.
+       load_two makes floats of other (about 6 lines). */
+    return sum;
+}
+
+__device__ __forceinline__ static uint32_t round_two(float2 two)
+{
+    const __nv_bfloat162 both = __floats2bfloat162_rn(two.x, two.y);
+    return *(const uint32_t *)&both;
+}
+
+/** Take four neighbouring sums to where they go: as fp32 to sums, or finished to out.
+ *  @param at of the first, in all of p's [m x n]. The rest as in finish, of four. */
+__device__ __forceinline__ static void take_away(const product &p, size_t at, float4 sum,
+                                                 float4 bias, uint2 other)
+{
+    if (p.sums) {
+        float4 *to = (float4 *)(p.sums + at);
+        const float4 before = p.adds ? *to : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        *to = make_float4(before.x + sum.x, before.y + sum.y, before.z + sum.z, before.w + sum.w);
+        return;
+    }
+    const product_other kind = other_kind(p);
+    const float2 left = finish({sum.x, sum.y}, {bias.x, bias.y}, kind, other.x);
+    const float2 right = finish({sum.z, sum.w}, {bias.z, bias.w}, kind, other.y);
+    *(uint2 *)(p.out + at) = {round_two(left), round_two(right)};
+    if (p.gelu)
+        *(uint2 *)(p.gelu + at) = {round_two({gelu(left.x), gelu(left.y)}),
+                                   round_two({gelu(right.x), gelu(right.y)})};
 }
 
 __device__ __forceinline__ static float4 bias_of(const product &p, int col)
@@ -231,7 +278,7 @@ __device__ __forceinline__ static void leave(const product &p, float *patch,
             if (parts)
                 *(float4 *)&parts[((size_t)blockIdx.y * p.m + r) * p.n + col + q] = four;
             else
-                finish(p, (size_t)r * p.out_pitch + col + q, four, bias, other[k]);
+                take_away(p, (size_t)r * p.out_pitch + col + q, four, bias, other[k]);
         }
     }
 }
@@ -307,7 +354,7 @@ __global__ static void parts_kernel(const product p, const float *parts, int spl
         const float4 part = *(const float4 *)&parts[s * size + i];
         sum.x += part.x, sum.y += part.y, sum.z += part.z, sum.w += part.w;
     }
-    finish(p, at, sum, bias_of(p, (int)col), other_of(p, at));
+    take_away(p, at, sum, bias_of(p, (int)col), other_of(p, at));
 }
 
 static inline void add_parts(const product *p, const product_room *room, int splits,

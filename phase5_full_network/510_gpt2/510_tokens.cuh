@@ -57,16 +57,17 @@ __device__ static online over_block(online mine)
 
 /** A block a row: logits [rows x pitch] become their gradient, scale * (softmax - onehot); behind
  * the vocabulary they become 0. losses [rows]: scale * (log of the sum of e^x - x of the target).
- *  pitch is a multiple of 8 and less than 8 more than vocab. */
+ *  pitch is a multiple of 8. */
 __global__ static void loss_kernel(float *losses, bf16 *logits, const int *targets, int vocab,
                                    int pitch, float scale)
 {
     /* TODO: once through the row, 8 logits at a time (load_eight), what is left behind the last
-       8 one by one: each thread merges what it has, then over_block. It begins with {-FLT_MAX, 0}:
-       with no logit at all, -infinity less -infinity would be NaN. Of 8, first the largest, then
-       their sum. Thread 0 writes the loss; a barrier, since the target's logit is about to be
-       overwritten. Once more through all of pitch, 8 at a time, with store_eight (about 28 lines).
-     */
+       8 one by one: each thread keeps the largest and the sum relative to it, then over_block. It
+       begins with {-FLT_MAX, 0}: with no logit at all, -infinity less -infinity would be NaN.
+       Thread 0 takes the target's logit and writes the loss; a barrier, since that logit is about
+       to be overwritten. Once more through all of pitch, 8 at a time, with store_eight: scale *
+       softmax is e^(x - all), where all is the logarithm of sum / scale, plus high. A barrier, and
+       thread 0 overwrites that of the target (about 30 lines). */
 }
 
 /** As 508's, but a chunk of 8 a thread: rows [batch x seq x parts x heads x dim] to or from [parts

@@ -1,27 +1,32 @@
 #!/usr/bin/env python3
 """What the operations of 512 cost in PyTorch, as a table.
 
-    make optimized_ops && PYTHONPATH=build python3 programs/torch_ops/pytorch_integration.py
+    make optimized_ops && PYTHONPATH=build python3 programs/torch_ops/pytorch_integration.py [MODE ...]
 
-An encoder of d_model 768 with 12 heads: nn.TransformerEncoder, OptimizedTransformer, and this one with
-torch's scaled_dot_product_attention; fp32 without TF32, forward and forward with backward. Then each
+An encoder of d_model 768 with 12 heads, forward and forward with backward, in fp32 without TF32 and in bf16:
+nn.TransformerEncoder and OptimizedTransformer, called in the same ways: as they are ("eager"), as a CUDA
+graph by torch.cuda.make_graphed_callables ("graph"), by torch.compile with its graphs ("compile", which
+takes minutes). `times` compares with nn.TransformerEncoder in the same mode. Then, of all modes, each
 operation on tensors so small that its time is the way to the GPU, beside torch's own: registered by C++,
 and, in a process of its own, by the Python of 512 (BY=Python). inference_mode does not ask for gradients,
 no_grad asks whether there are any.
 """
+import copy
 import os
 import statistics
 import subprocess
 import sys
 import time
+import warnings
 
-ROUNDS, SIZES = 11, ((8, 128), (8, 512), (2, 2048))
+ROUNDS, SIZES = 7, ((8, 128), (8, 512), (2, 2048))
+MODES = ("eager", "graph", "compile")
 
 
 def milliseconds(torch, run, calls):
-    """@return the median time of a call, of the host until the device is done"""
+    """@return the median time of a call: of the host until it returns, and until the device is done"""
     times = []
-    for i in range(-3, ROUNDS):
+    for i in range(-2, ROUNDS):
         torch.cuda.synchronize()
         began = time.perf_counter()
         for _ in range(calls):
@@ -33,35 +38,48 @@ def milliseconds(torch, run, calls):
     return 1e3 * queued / calls, 1e3 * done / calls
 
 
-def encoders(torch, optimized_ops, n_layers=6):
+def encoders(torch, optimized_ops, dtype, n_layers=6):
     from optimized_ops.transformer import torch_encoder
 
     encoder = torch_encoder(n_layers=n_layers).cuda()
-    make = lambda **how: optimized_ops.OptimizedTransformer(768, 12, n_layers, **how).cuda().copy_from(encoder)
-    return {"nn.TransformerEncoder": encoder, "OptimizedTransformer": make(), "with SDPA": make(sdpa=True)}
+    whole = optimized_ops.OptimizedTransformer(768, 12, n_layers, dtype=dtype).cuda().copy_from(encoder)
+    return {"nn.TransformerEncoder": encoder.to(dtype), "OptimizedTransformer": whole}
 
 
-def print_encoders(torch, optimized_ops):
-    print("network", "batch", "seq", "pass", "ms", "times", sep="\t")
-    networks = encoders(torch, optimized_ops)
+def called(torch, network, mode, x):
+    """@return what to call in place of the network"""
+    if mode == "graph":
+        return torch.cuda.make_graphed_callables(copy.deepcopy(network), (x,))
+    if mode == "compile":
+        torch._dynamo.reset()
+        return torch.compile(network, mode="reduce-overhead", dynamic=False)
+    return network
+
+
+def print_encoders(torch, optimized_ops, precision, dtype, modes):
+    networks = encoders(torch, optimized_ops, dtype)
     for batch, seq in SIZES:
-        x = torch.randn(batch, seq, 768, device="cuda")
+        x = torch.randn(batch, seq, 768, device="cuda", dtype=dtype)
         grad = torch.randn_like(x)
 
-        def forward(network):
+        def forward(call):
             with torch.no_grad():
-                network(x)
+                call(x)
 
-        def both(network):
-            network(x).backward(grad)
-            network.zero_grad(set_to_none=True)
+        def both(call):
+            call(x).backward(grad)
+            for parameter in call.parameters():
+                parameter.grad = None
 
-        for passes, work in (("forward", forward), ("both", both)):
-            first = None
-            for name, network in networks.items():
-                ms = milliseconds(torch, lambda: work(network), 3)[1]
-                first = first or ms
-                print(name, batch, seq, passes, f"{ms:.3f}", f"{first / ms:.2f}", sep="\t", flush=True)
+        for mode in modes:
+            calls = {name: called(torch, network, mode, x) for name, network in networks.items()}
+            for passes, work in (("forward", forward), ("both", both)):
+                first = None
+                for name, call in calls.items():
+                    ms = milliseconds(torch, lambda: work(call), 2)[1]
+                    first = first or ms
+                    print(name, precision, batch, seq, passes, mode, f"{ms:.3f}", f"{first / ms:.2f}", sep="\t",
+                          flush=True)
 
 
 def small_calls(torch):
@@ -103,9 +121,15 @@ def main():
         optimized_ops.register_ops()
         print_overhead(torch, "Python")
         return
+    modes = sys.argv[1:] or MODES
+    if set(modes) - set(MODES):
+        sys.exit(f"pytorch_integration.py: the modes are {', '.join(MODES)}")
     torch.ops.load_library(optimized_ops.library)
-    print(f"# {torch.cuda.get_device_name()}, PyTorch {torch.__version__}, fp32")
-    print_encoders(torch, optimized_ops)
+    warnings.filterwarnings("ignore", module="torch._inductor")
+    print(f"# {torch.cuda.get_device_name()}, PyTorch {torch.__version__}")
+    print("network", "precision", "batch", "seq", "pass", "mode", "ms", "times", sep="\t")
+    print_encoders(torch, optimized_ops, "fp32", torch.float32, modes)
+    print_encoders(torch, optimized_ops, "bf16", torch.bfloat16, modes)
     print("\noperation", "by", "mode", "us", "us of torch's own", sep="\t")
     print_overhead(torch, "C++")
     subprocess.run([sys.executable, __file__], env=os.environ | {"BY": "Python"}, check=True)

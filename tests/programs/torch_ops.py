@@ -132,11 +132,68 @@ def c_moe(draw):
     raises(AssertionError, c_call, "optimized_moe", x.shape, x, router, up_bits, down_bits, 40, 4, 5, 16, 24)
 
 
+# A layer of an encoder: sizes in widths of its vectors, and shapes of its matrices.
+VECTORS, MATRICES = (1, 1, 3, 1, 1, 1, 4, 1), ((1, 3), (1, 1), (1, 4), (4, 1))
+
+
+def numpy_norm(x, gamma, beta):
+    return (x - x.mean(-1, keepdims=True)) / numpy.sqrt(x.var(-1, keepdims=True) + 1e-5) * gamma + beta
+
+
+def numpy_encoder(x, vectors, qkv, out, up, down):
+    """In double precision."""
+    (batch, seq, width), cuts = x.shape, numpy.cumsum(VECTORS)[:-1] * x.shape[2]
+    norm1, shift1, of_qkv, of_out, norm2, shift2, of_up, of_down = numpy.split(vectors, cuts)
+    heads = (numpy_norm(x, norm1, shift1) @ qkv + of_qkv).reshape(batch, seq, 3, width // 64, 64)
+    q, k, v = heads.transpose(2, 0, 3, 1, 4)
+    attention = (numpy_softmax(q @ k.swapaxes(2, 3) / 8) @ v).swapaxes(1, 2).reshape(x.shape)
+    middle = x + attention @ out + of_out
+    return middle + numpy_gelu(numpy_norm(middle, norm2, shift2) @ up + of_up) @ down + of_down
+
+
+class Encoder(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_int) for name in ("batch", "seq", "heads", "bf16")]
+
+
+def c_encoder(draw, batch, seq, heads, bf16):
+    """Forward; and backward along some directions, by differences of the reference."""
+    width, shape, calls = 64 * heads, Encoder(batch, seq, heads, bf16), torch_ops.cuda
+    rounded = lambda x: bfloat(x)[0] if bf16 else x
+    send = lambda x: Memory(bfloat(x)[1] if bf16 else x)
+    receive = lambda m: (m.read().astype(numpy.uint32) << 16).view(numpy.float32) if bf16 else m.read()
+    vectors = 0.5 * draw(13 * width)
+    x, grad_y = rounded(draw(batch, seq, width)), rounded(draw(batch, seq, width))
+    matrices = [rounded(draw(i * width, o * width) / numpy.float32(i * width) ** 0.5) for i, o in MATRICES]
+    given, grads = ([Memory(vectors), *map(send, matrices)] for _ in range(2))
+    of = lambda memory: (ctypes.c_void_p * 5)(*(m.pointer.value for m in memory))
+    for name in ("kept", "room"):
+        getattr(calls, f"optimized_encoder_{name}").restype = ctypes.c_size_t
+    kept = Memory(numpy.zeros(calls.optimized_encoder_kept(shape), numpy.uint8))
+    room = Memory(numpy.full(calls.optimized_encoder_room(shape), 255, numpy.uint8))
+    y, from_x, from_grad, grad_x = send(x), send(x), send(grad_y), send(x)
+    assert calls.optimized_encoder_forward(
+        y.pointer, kept.pointer, room.pointer, from_x.pointer, of(given), shape, None) == 0
+    assert calls.optimized_encoder_backward(
+        grad_x.pointer, of(grads), room.pointer, from_grad.pointer, from_x.pointer, kept.pointer, of(given), shape,
+        None) == 0
+    wide = [a.astype(numpy.float64) for a in (x, vectors, *matrices)]
+    near(receive(y), numpy_encoder(*wide), 2e-2 if bf16 else 1e-5)
+    for i, got in enumerate((receive(grad_x), grads[0].read(), *map(receive, grads[1:]))):
+        way = draw(*wide[i].shape).astype(numpy.float64)
+        moved = lambda by: numpy_encoder(*wide[:i], wide[i] + by * way, *wide[i + 1 :])
+        want = ((moved(1e-5) - moved(-1e-5)) / 2e-5 * grad_y).sum()
+        size = numpy.linalg.norm(got.astype(numpy.float64))  # of a random direction's share, about
+        assert abs((got * way).sum() - want) <= (3e-2 if bf16 else 1e-4) * size, f"gradient {i}: {(got * way).sum()}, {want}"
+
+
 def check_c():
     rng = numpy.random.default_rng(1)
     draw = lambda *shape: rng.standard_normal(shape, numpy.float32)
     for test in (c_matmul, c_attention, c_layernorm, c_moe):
         check(test.__name__, test, draw)
+    for shape in ((1, 3, 1), (2, 70, 2), (1, 129, 1)):
+        for bf16 in (0, 1):
+            check(f"encoder {shape} {'bf16' if bf16 else 'fp32'}", c_encoder, draw, *shape, bf16)
 
 
 # ---- torch -----------------------------------------------------------------------------------------
@@ -316,18 +373,59 @@ def keeps_no_memory(operation, arguments):
     assert used(30) <= first
 
 
-def transformer():
+def beside_torch(how, called, tolerances):
+    """Values and gradients of x, of a matrix and of a vector, beside nn.TransformerEncoder in fp32."""
     from optimized_ops.transformer import torch_encoder
 
     encoder = torch_encoder(n_layers=2).cuda()
-    make = lambda **how: optimized_ops.OptimizedTransformer(768, 12, 2, **how).cuda().copy_from(encoder)
+    network = optimized_ops.OptimizedTransformer(768, 12, 2, **how).cuda().copy_from(encoder)
+    layer, mine, call = encoder.layers[0], network.layers[0], called(network)
     x = torch.randn(2, 33, 768, device="cuda", requires_grad=True)
-    want, grad = encoder(x), torch.randn(2, 33, 768, device="cuda")
-    (want_grad,) = torch.autograd.grad(want, x, grad)
-    for network in (make(), make(sdpa=True), torch.compile(make(), fullgraph=True)):
-        got = network(x)
-        close(got, want, 1e-4)
-        close(torch.autograd.grad(got, x, grad)[0], want_grad, 1e-3)
+    given, grad = x.detach().to(mine.up.dtype).requires_grad_(), torch.randn(2, 33, 768, device="cuda")
+    want, got = encoder(x), call(given)
+    close(got.float(), want, tolerances[0])
+    with torch.no_grad():
+        close(call(given), got, 1e-6)
+    wanted = torch.autograd.grad(want, (x, layer.linear1.weight, layer.norm1.weight), grad)
+    grads = torch.autograd.grad(got, (given, mine.up, mine.vectors), grad.to(got.dtype))
+    for one, other in zip((grads[0], grads[1].t(), grads[2][:768]), wanted):
+        close(one.float(), other, tolerances[1])
+
+
+def transformers():
+    """Name; what makes an OptimizedTransformer and how it is called; tolerances of values and gradients."""
+    as_it_is, compiled = lambda network: network, lambda network: torch.compile(network, fullgraph=True)
+    rows = [
+        (" by operations", {"whole": False}, as_it_is, (1e-4, 1e-3)),
+        ("", {}, as_it_is, (1e-4, 1e-3)),
+        (" compiled", {}, compiled, (1e-4, 1e-3)),
+        (" in bf16", {"dtype": torch.bfloat16}, as_it_is, (1e-2, 3e-2)),
+    ]
+    return rows[:1] if by_python else rows
+
+
+def encoder_layer_refused():
+    layer, ops = optimized_ops.OptimizedTransformer(128, 2, 1).cuda().layers[0], torch.ops.optimized
+    x, given = torch.ones(1, 3, 128, device="cuda"), (layer.vectors, layer.qkv, layer.out, layer.up, layer.down)
+    raises(TypeError, ops.encoder_layer, x.bfloat16(), *given)
+    raises(TypeError, ops.encoder_layer, x.double(), *given)
+    raises(ValueError, ops.encoder_layer, x[:, :, :65], *given)
+    raises(ValueError, ops.encoder_layer, x, layer.vectors[1:], *given[1:])
+    raises(ValueError, ops.encoder_layer, x, layer.vectors, layer.qkv.t(), *given[2:])
+    raises(ValueError, ops.encoder_layer, x[:0], *given)
+    raises(ValueError, optimized_ops.OptimizedTransformer, 100, 2)
+
+
+def encoder_layer_checked():
+    layer = optimized_ops.OptimizedTransformer(128, 2, 1).cuda().layers[0]
+    given = [x.detach().requires_grad_() for x in (layer.vectors, layer.qkv, layer.out, layer.up, layer.down)]
+    x = torch.randn(2, 70, 128, device="cuda", requires_grad=True)
+    opcheck(torch.ops.optimized.encoder_layer, (x, *given))
+    some_gradients(torch.ops.optimized.encoder_layer, (x, *given))
+    keeps_no_memory(torch.ops.optimized.encoder_layer, (x, *given))
+    strides(torch.ops.optimized.encoder_layer, (x, *given), "transposed")
+    strides(torch.ops.optimized.encoder_layer, (x, *given), "from element 1")
+    on_current_stream(torch.ops.optimized.encoder_layer, (x, *given))
 
 
 def check_torch():
@@ -355,7 +453,11 @@ def check_torch():
     check("flash_attention_backward: opcheck", opcheck, ops.flash_attention_backward, (q, q, q, q, True))
     check("empty tensors", empty_tensors)
     check("refusals", refusals)
-    check("OptimizedTransformer", transformer)
+    for name, *rest in transformers():
+        check(f"OptimizedTransformer{name}", beside_torch, *rest)
+    if not by_python:
+        check("encoder_layer", encoder_layer_checked)
+        check("encoder_layer: refusals", encoder_layer_refused)
 
 
 def registered_by_python():

@@ -7,9 +7,9 @@
  *
  *   510_product.cuh   the three products of a linear layer; bias, residual, GELU and its slope are
  *                     applied to the sums
- *   510_rows.cuh      layer normalization, and the gradients of biases
+ *   510_rows.cuh      layer normalization, and sums down the columns
  *   510_tokens.cuh    rows for tokens, the loss in place, heads
- *   4c and 4d         attention, which keeps no square of seq x seq
+ *   4i and 4d         attention, which keeps no square of seq x seq
  *   314 and 3a        AdamW in its groups; the gradient of the table, always in the same order
  *
  * Two copies of the parameters: AdamW's steps are far smaller than the spacing of bf16 numbers, so
@@ -22,18 +22,24 @@
  * large as 508's; logits exist for a quarter of the tokens at a time, and become their gradient.
  *
  * Given: the arena, the descriptions of products (linear, linear_inputs, linear_weights), attention
- * by 4c and 4d, the walk over the layers, AdamW; of the parts all but `finish` and loss_kernel. To
+ * by 4i and 4d, the walk over the layers, AdamW; of the parts all but `finish` and loss_kernel. To
  * write: these two; layer_forward, layer_backward, head; the step; and how many logits there are at
  * a time.
  *
- * The cost left: 4c and 4d need their operands by heads, so these are moved there and back, 16
- * times [tokens x channels] per layer; and no kernel begins before the one before it has ended.
+ * Attention has its operands by heads. On a Hopper GPU the products read and write these as they
+ * are, since a box of the TMA is of one head; elsewhere, or if seq is no multiple of 128, they are
+ * moved to rows and back, 16 times [tokens x channels] per layer.
+ *
+ * The gradient of a bias is a sum down the columns of the gradient of what it was added to. Where
+ * layernorm_back makes that gradient, it has these sums too.
+ *
+ * The cost left: no kernel begins before the one before it has ended.
  */
 #include "208_reduce/reduce.h"
 #include "314_adam/adam.h"
 #include "3a_deterministic_backward/deterministic_backward.h"
-#include "4c_flash_attention2/flash_attention2.h"
 #include "4d_flash_attention2_backward/flash_attention2_backward.h"
+#include "4i_flash_attention3/flash_attention3.h"
 #include "510_gpt2/gpt2.h"
 #include "510_hopper.cuh"
 #include "510_tokens.cuh"
@@ -63,6 +69,7 @@ struct gpt2 {
     float *params, *grad, *m, *v; /* [gpt_params] each */
     bf16 *weights;                /* [gpt_params] params, rounded */
     product_room room;
+    bool by_heads; /* do products read and write heads? */
 
     layer_activations *layers; /* [layers], on the host */
     bf16 *x;                   /* [n x C] what the first layer reads */
@@ -142,8 +149,14 @@ static void lay_out(gpt2 *net)
     net->room.parts = floats(net, net->room.parts_floats);
 }
 
+static head_layout head_layout_of(const gpt2 *net)
+{
+    const gpt_config *c = &net->config;
+    return {net->batch, net->seq, c->heads, c->channels / c->heads};
+}
+
 /* A linear layer, out [n x to] = x [n x from] w^T + bias, of the parameters at w and bias: what
- * multiply is told. The caller may set residual or gelu first. */
+ * multiply is told. The caller may set residual, gelu or a_heads first. */
 static product linear(const gpt2 *net, bf16 *out, const bf16 *x, size_t w, size_t bias, int from,
                       int to)
 {
@@ -153,10 +166,12 @@ static product linear(const gpt2 *net, bf16 *out, const bf16 *x, size_t w, size_
     p.b = net->weights + w, p.b_pitch = from;
     p.bias = net->params + bias;
     p.out = out, p.out_pitch = to;
+    p.by = head_layout_of(net);
     return p;
 }
 
-/* Likewise grad_x [n x from] = grad_y [n x to] w; the caller may set slope_of. */
+/* Likewise grad_x [n x from] = grad_y [n x to] w; the caller may set slope_of or a_heads.
+ */
 static product linear_inputs(const gpt2 *net, bf16 *grad_x, const bf16 *grad_y, size_t w, int from,
                              int to)
 {
@@ -165,12 +180,19 @@ static product linear_inputs(const gpt2 *net, bf16 *grad_x, const bf16 *grad_y, 
     p.a = grad_y, p.a_pitch = to;
     p.b = net->weights + w, p.b_pitch = from;
     p.out = grad_x, p.out_pitch = from;
+    p.by = head_layout_of(net);
     return p;
 }
 
-/* The gradients of w and bias, from grad_y [n x to] and x [n x from]. */
+/* Which of the operands is by heads, if products read heads. */
+typedef enum heads_side { NEITHER, X_HEADS, GRAD_HEADS } heads_side;
+
+#define NO_BIAS ((size_t)-1) /* its gradient is made elsewhere */
+
+/* The gradients of w and, unless it is NO_BIAS, of bias, from grad_y [n x to] and x [n x from]. */
 static cudaError_t linear_weights(const gpt2 *net, size_t w, size_t bias, const bf16 *grad_y,
-                                  const bf16 *x, int from, int to, cudaStream_t stream)
+                                  const bf16 *x, int from, int to, heads_side side,
+                                  cudaStream_t stream)
 {
     const int n = net->batch * net->seq;
     product p = {};
@@ -178,8 +200,12 @@ static cudaError_t linear_weights(const gpt2 *net, size_t w, size_t bias, const 
     p.a = grad_y, p.a_pitch = to;
     p.b = x, p.b_pitch = from;
     p.sums = net->grad + w, p.out_pitch = from;
-    CUDA_CHECK(column_sums(NULL, net->grad + bias, grad_y, NULL, NULL, NULL, n, to, net->room.parts,
-                           stream));
+    p.by = head_layout_of(net);
+    p.a_heads = net->by_heads && side == GRAD_HEADS;
+    p.b_heads = net->by_heads && side == X_HEADS;
+    if (bias != NO_BIAS)
+        CUDA_CHECK(column_sums(net->grad + bias, grad_y, n, to, p.a_heads ? p.by : head_layout{},
+                               net->room.parts, stream));
     return multiply(&p, &net->room, stream);
 }
 
@@ -205,17 +231,36 @@ static float score_scale(const gpt2 *net)
     return 1.0f / sqrtf((float)(net->config.channels / net->config.heads));
 }
 
-/* net->narrow [n x C] = attention, of the queries, keys and values in net->rows [n x 3C]. */
+/* p, whose result is wanted at heads [parts x batch x heads x seq x dim]. Where products do not
+ * write heads it goes by p->out, in rows. */
+static cudaError_t multiply_to_heads(const gpt2 *net, bf16 *heads, product *p, int parts,
+                                     cudaStream_t stream)
+{
+    bf16 *rows = p->out;
+    p->out_heads = net->by_heads;
+    if (net->by_heads) p->out = heads;
+    CUDA_CHECK(multiply(p, &net->room, stream));
+    return net->by_heads ? cudaSuccess : split_heads(net, heads, rows, parts, stream);
+}
+
+/* What is at heads [parts x batch x heads x seq x dim], as an operand: itself, or, where products
+ * do not read heads, moved to rows. The product is told by a_heads = net->by_heads. */
+static cudaError_t from_heads(const gpt2 *net, const bf16 **operand, bf16 *rows, const bf16 *heads,
+                              int parts, cudaStream_t stream)
+{
+    *operand = net->by_heads ? heads : rows;
+    return net->by_heads ? cudaSuccess : merge_heads(net, rows, heads, parts, stream);
+}
+
+/* l->attention, of the queries, keys and values in l->qkv. */
 static cudaError_t attention_forward(const gpt2 *net, const layer_activations *l,
                                      cudaStream_t stream)
 {
     const gpt_config *c = &net->config;
     const size_t width = (size_t)net->batch * net->seq * c->channels;
-    CUDA_CHECK(split_heads(net, l->qkv, net->rows, 3, stream));
-    CUDA_CHECK(attention_flash2(l->attention, l->lse, l->qkv, l->qkv + width, l->qkv + 2 * width,
-                                net->batch, c->heads, net->seq, c->channels / c->heads, 1,
-                                score_scale(net), stream));
-    return merge_heads(net, net->narrow, l->attention, 1, stream);
+    return attention_flash3(l->attention, l->lse, l->qkv, l->qkv + width, l->qkv + 2 * width,
+                            net->batch, c->heads, net->seq, c->channels / c->heads, 1,
+                            score_scale(net), stream);
 }
 
 /* Both branches of one layer, from x [n x C] to l->x. Activations are kept in l. */
@@ -225,17 +270,20 @@ static cudaError_t layer_forward(const gpt2 *net, const bf16 *x, int layer, cuda
     const float *p = net->params;
     const gpt_layer at = gpt_layer_at(&net->config, layer);
     const int n = net->batch * net->seq, C = net->config.channels;
-    /* SOLUTION: layernorm to ln1; the product qkv to net->rows; attention_forward; the product proj
-       to middle, with x as its residual. Likewise layernorm to ln2; fc to l->fc, with l->gelu as
+    /* SOLUTION: layernorm to ln1; the product qkv by net->rows to l->qkv, by heads;
+       attention_forward; from_heads, with net->narrow as rows; the product proj of that to middle,
+       with x as its residual and a_heads. Likewise layernorm to ln2; fc to l->fc, with l->gelu as
        its gelu; fcproj to l->x, with middle as its residual. Each product is described by linear,
-       then multiply runs it (about 17 lines). */
+       then multiply or multiply_to_heads runs it (about 19 lines). */
     CUDA_CHECK(layernorm(l->ln1, l->mean1, l->rstd1, x, p + at.ln1_w, p + at.ln1_b, n, C, GPT_EPS,
                          stream));
-    const product qkv = linear(net, net->rows, l->ln1, at.qkv_w, at.qkv_b, C, 3 * C);
-    CUDA_CHECK(multiply(&qkv, &net->room, stream));
+    product qkv = linear(net, net->rows, l->ln1, at.qkv_w, at.qkv_b, C, 3 * C);
+    CUDA_CHECK(multiply_to_heads(net, l->qkv, &qkv, 3, stream));
     CUDA_CHECK(attention_forward(net, l, stream));
-    product proj = linear(net, l->middle, net->narrow, at.proj_w, at.proj_b, C, C);
-    proj.residual = x;
+    const bf16 *attention;
+    CUDA_CHECK(from_heads(net, &attention, net->narrow, l->attention, 1, stream));
+    product proj = linear(net, l->middle, attention, at.proj_w, at.proj_b, C, C);
+    proj.residual = x, proj.a_heads = net->by_heads;
     CUDA_CHECK(multiply(&proj, &net->room, stream));
 
     CUDA_CHECK(layernorm(l->ln2, l->mean2, l->rstd2, l->middle, p + at.ln2_w, p + at.ln2_b, n, C,
@@ -250,20 +298,24 @@ static cudaError_t layer_forward(const gpt2 *net, const bf16 *x, int layer, cuda
     return cudaSuccess;
 }
 
-/* net->rows [n x 3C] = the gradient of queries, keys and values, from that of what attention left,
- * net->narrow [n x C]. Overwrites net->wide. */
+/* The gradients of queries, keys and values, from that of what attention left: the last three and
+ * the first of the four [batch x heads x seq x dim] in net->wide. */
 static cudaError_t attention_backward(const gpt2 *net, const layer_activations *l,
                                       cudaStream_t stream)
 {
     const gpt_config *c = &net->config;
     const size_t width = (size_t)net->batch * net->seq * c->channels;
-    bf16 *grad_heads = net->wide, *grad = net->wide + width; /* of queries, keys, values */
-    CUDA_CHECK(split_heads(net, grad_heads, net->narrow, 1, stream));
-    CUDA_CHECK(attention_flash2_backward(grad, grad + width, grad + 2 * width, grad_heads,
-                                         l->attention, l->lse, l->qkv, l->qkv + width,
-                                         l->qkv + 2 * width, net->batch, c->heads, net->seq,
-                                         c->channels / c->heads, 1, score_scale(net), stream));
-    return merge_heads(net, net->rows, grad, 3, stream);
+    bf16 *grad_heads = net->wide, *grad = net->wide + width;
+    return attention_flash2_backward(grad, grad + width, grad + 2 * width, grad_heads, l->attention,
+                                     l->lse, l->qkv, l->qkv + width, l->qkv + 2 * width, net->batch,
+                                     c->heads, net->seq, c->channels / c->heads, 1,
+                                     score_scale(net), stream);
+}
+
+/* The gradient of the bias that was added last to what a layer reads; NULL for the first. */
+static float *bias_before(const gpt2 *net, int layer)
+{
+    return layer == 0 ? NULL : net->grad + gpt_layer_at(&net->config, layer - 1).fcproj_b;
 }
 
 /* net->grad_x [n x C], of l->x at first, becomes that of x; the gradients of the layer's parameters
@@ -280,29 +332,37 @@ static cudaError_t layer_backward(const gpt2 *net, const bf16 *x, int layer, cud
     /* SOLUTION: layer_forward backwards. Of a linear layer first linear_weights, from the gradient
        of what it left and what it has read, then linear_inputs and multiply. The second branch:
        fcproj to wide, with l->fc as its slope_of, so that GELU is done; fc to narrow;
-       layernorm_back, which adds to grad_x. The first: merge_heads brings back what proj has read;
-       proj to narrow; attention_backward; qkv, from rows, to narrow; layernorm_back (about 22
-       lines). */
-    CUDA_CHECK(linear_weights(net, at.fcproj_w, at.fcproj_b, grad_x, l->gelu, 4 * C, C, stream));
+       layernorm_back, which adds to grad_x, and has the gradient of the bias of proj. The first:
+       from_heads, by narrow, has what proj has read; proj by narrow to wide, by heads;
+       attention_backward; from_heads, by rows, what it left behind wide's first [n x C]; qkv to
+       narrow, with a_heads; layernorm_back, with bias_before (about 28 lines). */
+    CUDA_CHECK(
+        linear_weights(net, at.fcproj_w, NO_BIAS, grad_x, l->gelu, 4 * C, C, NEITHER, stream));
     product fcproj = linear_inputs(net, wide, grad_x, at.fcproj_w, 4 * C, C);
     fcproj.slope_of = l->fc;
     CUDA_CHECK(multiply(&fcproj, &net->room, stream));
-    CUDA_CHECK(linear_weights(net, at.fc_w, at.fc_b, wide, l->ln2, C, 4 * C, stream));
+    CUDA_CHECK(linear_weights(net, at.fc_w, at.fc_b, wide, l->ln2, C, 4 * C, NEITHER, stream));
     const product fc = linear_inputs(net, narrow, wide, at.fc_w, C, 4 * C);
     CUDA_CHECK(multiply(&fc, &net->room, stream));
-    CUDA_CHECK(layernorm_back(grad_x, grad + at.ln2_w, grad + at.ln2_b, narrow, l->middle,
-                              p + at.ln2_w, l->mean2, l->rstd2, n, C, true, parts, stream));
+    CUDA_CHECK(layernorm_back(grad_x, grad + at.ln2_w, grad + at.ln2_b, grad + at.proj_b, narrow,
+                              l->middle, p + at.ln2_w, l->mean2, l->rstd2, n, C, true, parts,
+                              stream));
 
-    CUDA_CHECK(merge_heads(net, narrow, l->attention, 1, stream)); /* what proj has read */
-    CUDA_CHECK(linear_weights(net, at.proj_w, at.proj_b, grad_x, narrow, C, C, stream));
-    const product proj = linear_inputs(net, narrow, grad_x, at.proj_w, C, C);
-    CUDA_CHECK(multiply(&proj, &net->room, stream));
+    const bf16 *read, *grad_qkv;
+    CUDA_CHECK(from_heads(net, &read, narrow, l->attention, 1, stream)); /* what proj has read */
+    CUDA_CHECK(linear_weights(net, at.proj_w, NO_BIAS, grad_x, read, C, C, X_HEADS, stream));
+    product proj = linear_inputs(net, narrow, grad_x, at.proj_w, C, C);
+    CUDA_CHECK(multiply_to_heads(net, wide, &proj, 1, stream));
     CUDA_CHECK(attention_backward(net, l, stream));
-    CUDA_CHECK(linear_weights(net, at.qkv_w, at.qkv_b, rows, l->ln1, C, 3 * C, stream));
-    const product qkv = linear_inputs(net, narrow, rows, at.qkv_w, C, 3 * C);
+    CUDA_CHECK(from_heads(net, &grad_qkv, rows, wide + (size_t)n * C, 3, stream));
+    CUDA_CHECK(
+        linear_weights(net, at.qkv_w, at.qkv_b, grad_qkv, l->ln1, C, 3 * C, GRAD_HEADS, stream));
+    product qkv = linear_inputs(net, narrow, grad_qkv, at.qkv_w, C, 3 * C);
+    qkv.a_heads = net->by_heads;
     CUDA_CHECK(multiply(&qkv, &net->room, stream));
-    CUDA_CHECK(layernorm_back(grad_x, grad + at.ln1_w, grad + at.ln1_b, narrow, x, p + at.ln1_w,
-                              l->mean1, l->rstd1, n, C, true, parts, stream));
+    CUDA_CHECK(layernorm_back(grad_x, grad + at.ln1_w, grad + at.ln1_b, bias_before(net, layer),
+                              narrow, x, p + at.ln1_w, l->mean1, l->rstd1, n, C, true, parts,
+                              stream));
     /* END SOLUTION */
     return cudaSuccess;
 }
@@ -374,9 +434,10 @@ static cudaError_t backward(const gpt2 *net, const int *d_tokens, cudaStream_t s
     const gpt_config *c = &net->config;
     const int n = net->batch * net->seq, C = c->channels;
     float *grad = net->grad, *wide = (float *)net->wide; /* [n x C], for 3a */
-    CUDA_CHECK(layernorm_back(net->grad_x, grad + gpt_lnf_w(c), grad + gpt_lnf_b(c), net->narrow,
-                              before(net, c->layers), net->params + gpt_lnf_w(c), net->mean,
-                              net->rstd, n, C, false, net->room.parts, stream));
+    CUDA_CHECK(layernorm_back(net->grad_x, grad + gpt_lnf_w(c), grad + gpt_lnf_b(c),
+                              bias_before(net, c->layers), net->narrow, before(net, c->layers),
+                              net->params + gpt_lnf_w(c), net->mean, net->rstd, n, C, false,
+                              net->room.parts, stream));
     for (int i = c->layers - 1; i >= 0; i--)
         CUDA_CHECK(layer_backward(net, before(net, i), i, stream));
     CUDA_CHECK(widen_all(wide, net->grad_x, (size_t)n * C, stream));
@@ -422,7 +483,7 @@ static cudaError_t ask_device(product_room *room)
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(&room->processors, cudaDevAttrMultiProcessorCount, device));
     CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    room->hopper = hopper_multiprocessors();
+    room->hopper = h_multiprocessors();
     room->large = bytes >= 192 * 1024; /* four stages of 48 KB */
     return cudaSuccess;
 }
@@ -434,6 +495,7 @@ static cudaError_t set_up(gpt2 *net, const float *h_params)
     net->layers = (layer_activations *)calloc(net->config.layers, sizeof *net->layers);
     if (net->layers == NULL) return cudaErrorMemoryAllocation;
     CUDA_CHECK(ask_device(&net->room));
+    net->by_heads = takes_heads(&net->room, net->seq);
     lay_out(net);
     CUDA_CHECK(cudaMalloc((void **)&net->arena, net->bytes));
     lay_out(net);
@@ -461,10 +523,11 @@ cudaError_t gpt2_create(gpt2 **net, const gpt_config *config, const float *h_par
     made->batch = batch;
     made->seq = seq;
     /* SOLUTION: made->chunk: a quarter of the tokens, rounded up to a multiple of 256, but no more
-       than there are; made->pitch: vocab, rounded up to a multiple of 8 (about 3 lines). */
+       than there are; made->pitch: vocab, rounded up to a multiple of 64,
+       128 bytes (about 3 lines). */
     const int quarter = (batch * seq - 1) / 4 / 256 * 256 + 256;
     made->chunk = quarter < batch * seq ? quarter : batch * seq;
-    made->pitch = (config->vocab - 1) / 8 * 8 + 8;
+    made->pitch = (config->vocab - 1) / 64 * 64 + 64;
     /* END SOLUTION */
     const cudaError_t error = set_up(made, h_params);
     if (error != cudaSuccess) {

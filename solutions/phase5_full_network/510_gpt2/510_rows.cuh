@@ -3,16 +3,18 @@
  * are the gradients of biases and of gamma and beta.
  *
  * As in 311 a row belongs to a warp, and all sums are fp32. bf16 halves what moves, if loads stay
- * wide: a lane takes a chunk of 8 elements, 16 bytes. A row of 768 is read three times, but only
- * once from memory: it is 1.5 KB, and the next two times in the L1 cache.
+ * wide: a lane takes chunks of 8 elements, 16 bytes. A row of up to 1,024 columns stays in the
+ * registers of its warp, so that it is read once.
  *
  * In the backward pass the gradient is added to grad_x, the gradient that went past this branch, in
- * the same trip through memory: 508 had a kernel for that.
+ * the same trip through memory: 508 had a kernel for that. In the same trip each lane adds up its
+ * columns over all rows of its warp: for gamma, for beta, and of the new grad_x, which is the
+ * gradient of the bias that was added before.
  *
  * All of this file is given.
  *
  * Columns are summed in stretches of rows and then stretch by stretch, always in the same order.
- * The cost left: grad_y and x are read again for that.
+ * The cost left: the gradients of two biases per layer are read again for their sums.
  */
 #ifndef ROWS_CUH
 #define ROWS_CUH
@@ -51,107 +53,191 @@ __device__ __forceinline__ static float warp_sum(float value)
     return value;
 }
 
+#define MOST_CHUNKS 4 /* of 8 columns that a lane keeps of a row; those behind are read again */
+
+__device__ __forceinline__ static eight normalized(eight x, float mean, float rstd,
+                                                   const float *gamma, const float *beta)
+{
+#pragma unroll
+    for (int e = 0; e < 8; e++) x.v[e] = (x.v[e] - mean) * rstd * gamma[e] + beta[e];
+    return x;
+}
+
 /* A warp per row: mean, variance, y; lane 0 keeps the statistics. */
+template <int CHUNKS>
 __global__ static void layernorm_kernel(bf16 *y, float *mean, float *rstd, const bf16 *x,
                                         const float *gamma, const float *beta, int rows, int cols,
                                         float eps)
 {
-    const int row = blockIdx.x * WARPS + threadIdx.y;
+    const int row = blockIdx.x * WARPS + threadIdx.y, first = threadIdx.x * 8;
     if (row >= rows) return; /* all lanes of a warp, or none */
     x += (size_t)row * cols, y += (size_t)row * cols;
+    eight kept[CHUNKS] = {};
     float sum = 0.0f, squares = 0.0f;
-    for (int c = threadIdx.x * 8; c < cols; c += 256) {
+#pragma unroll
+    for (int i = 0; i < CHUNKS; i++)
+        if (first + i * 256 < cols) kept[i] = load_eight(x + first + i * 256);
+#pragma unroll
+    for (int i = 0; i < CHUNKS * 8; i++) sum += kept[i / 8].v[i % 8];
+    for (int c = first + CHUNKS * 256; c < cols; c += 256) {
         const eight value = load_eight(x + c);
         for (int e = 0; e < 8; e++) sum += value.v[e];
     }
     const float m = warp_sum(sum) / cols;
-    for (int c = threadIdx.x * 8; c < cols; c += 256) {
+#pragma unroll
+    for (int i = 0; i < CHUNKS * 8; i++) {
+        const float off = first + i / 8 * 256 < cols ? kept[i / 8].v[i % 8] - m : 0.0f;
+        squares += off * off;
+    }
+    for (int c = first + CHUNKS * 256; c < cols; c += 256) {
         const eight value = load_eight(x + c);
         for (int e = 0; e < 8; e++) squares += (value.v[e] - m) * (value.v[e] - m);
     }
     const float r = rsqrtf(warp_sum(squares) / cols + eps);
-    for (int c = threadIdx.x * 8; c < cols; c += 256) {
-        eight value = load_eight(x + c);
-        for (int e = 0; e < 8; e++) value.v[e] = (value.v[e] - m) * r * gamma[c + e] + beta[c + e];
-        store_eight(y + c, value);
+#pragma unroll
+    for (int i = 0; i < CHUNKS; i++) {
+        const int c = first + i * 256;
+        if (c < cols) store_eight(y + c, normalized(kept[i], m, r, gamma + c, beta + c));
     }
+    for (int c = first + CHUNKS * 256; c < cols; c += 256)
+        store_eight(y + c, normalized(load_eight(x + c), m, r, gamma + c, beta + c));
     if (threadIdx.x != 0) return;
     mean[row] = m;
     rstd[row] = r;
 }
 
-/* A warp per row: two sums, then what is added to grad_x. */
-__global__ static void grad_x_kernel(bf16 *grad_x, const bf16 *grad_y, const bf16 *x,
-                                     const float *gamma, const float *mean, const float *rstd,
-                                     int rows, int cols, bool adds)
+#define BACK_WARPS  12  /* rows of a block at a time */
+#define BACK_BLOCKS 128 /* at most: one a multiprocessor */
+
+/** A warp per row: two sums, then what is added to grad_x. Of the 256 CHUNKS columns from
+ * blockIdx.y on, a lane keeps its part of the row, and sums over all rows of the warp; the block's
+ * go to part [blocks x 3 x cols]: of grad_y, of grad_y xhat, and of the new grad_x. */
+template <int CHUNKS>
+__global__ static void __launch_bounds__(BACK_WARPS * 32)
+    back_kernel(bf16 *grad_x, float *part, const bf16 *grad_y, const bf16 *x, const float *gamma,
+                const float *mean, const float *rstd, int rows, int cols, bool adds)
 {
-    const int row = blockIdx.x * WARPS + threadIdx.y;
-    if (row >= rows) return;
-    const size_t start = (size_t)row * cols;
-    const float m = mean[row], r = rstd[row];
-    float sum = 0.0f, dot = 0.0f;
-    for (int c = threadIdx.x * 8; c < cols; c += 256) {
-        const eight g = load_eight(grad_y + start + c), value = load_eight(x + start + c);
-        for (int e = 0; e < 8; e++) {
-            sum += g.v[e] * gamma[c + e];
-            dot += g.v[e] * gamma[c + e] * ((value.v[e] - m) * r);
+    __shared__ float of_block[3][CHUNKS * 256];
+    const int lane = threadIdx.x, warp = threadIdx.y, begin = blockIdx.y * CHUNKS * 256;
+    const int first = begin + lane * 8, end = min(cols, begin + CHUNKS * 256);
+    float sums[3][CHUNKS][8] = {};
+    for (int row = blockIdx.x * BACK_WARPS + warp; row < rows; row += gridDim.x * BACK_WARPS) {
+        const size_t start = (size_t)row * cols;
+        const float m = mean[row], r = rstd[row];
+        uint4 g[CHUNKS], value[CHUNKS], to[CHUNKS]; /* 8 elements each */
+        float sum = 0.0f, dot = 0.0f;
+#pragma unroll
+        for (int i = 0; i < CHUNKS; i++) {
+            const size_t at = start + first + i * 256;
+            g[i] = value[i] = to[i] = make_uint4(0, 0, 0, 0);
+            if (first + i * 256 >= end) continue;
+            g[i] = *(const uint4 *)(grad_y + at);
+            value[i] = *(const uint4 *)(x + at);
+            if (adds) to[i] = *(const uint4 *)(grad_x + at);
+        }
+#pragma unroll
+        for (int i = 0; i < CHUNKS; i++) {
+            const int c = first + i * 256;
+            if (c >= end) continue;
+            const eight gs = load_eight((bf16 *)&g[i]), v = load_eight((bf16 *)&value[i]);
+#pragma unroll
+            for (int e = 0; e < 8; e++) {
+                const float scaled = gs.v[e] * gamma[c + e], xhat = (v.v[e] - m) * r;
+                sum += scaled, dot += scaled * xhat;
+                sums[0][i][e] += gs.v[e], sums[1][i][e] += gs.v[e] * xhat;
+            }
+        }
+        for (int c = lane * 8; c < cols; c += 256) { /* columns of other blocks */
+            if (gridDim.y == 1 || c / (CHUNKS * 256) == blockIdx.y) continue;
+            const eight gs = load_eight(grad_y + start + c), v = load_eight(x + start + c);
+            for (int e = 0; e < 8; e++) {
+                sum += gs.v[e] * gamma[c + e];
+                dot += gs.v[e] * gamma[c + e] * ((v.v[e] - m) * r);
+            }
+        }
+        sum = warp_sum(sum) / cols;
+        dot = warp_sum(dot) / cols;
+#pragma unroll
+        for (int i = 0; i < CHUNKS; i++) {
+            const int c = first + i * 256;
+            if (c >= end) continue;
+            const eight gs = load_eight((bf16 *)&g[i]), v = load_eight((bf16 *)&value[i]);
+            eight now = load_eight((bf16 *)&to[i]);
+#pragma unroll
+            for (int e = 0; e < 8; e++) {
+                now.v[e] += r * (gs.v[e] * gamma[c + e] - sum - (v.v[e] - m) * r * dot);
+                sums[2][i][e] += now.v[e];
+            }
+            store_eight(grad_x + start + c, now);
         }
     }
-    sum = warp_sum(sum) / cols;
-    dot = warp_sum(dot) / cols;
-    for (int c = threadIdx.x * 8; c < cols; c += 256) {
-        const eight g = load_eight(grad_y + start + c), value = load_eight(x + start + c);
-        eight to = {};
-        if (adds) to = load_eight(grad_x + start + c);
-        for (int e = 0; e < 8; e++)
-            to.v[e] += r * (g.v[e] * gamma[c + e] - sum - (value.v[e] - m) * r * dot);
-        store_eight(grad_x + start + c, to);
+    for (int w = 0; w < BACK_WARPS; w++) { /* one after the other, always in the same order */
+#pragma unroll
+        for (int k = 0; k < 3 * CHUNKS * 8; k++) {
+            float *of = &of_block[k / 8 / CHUNKS][lane * 8 + k / 8 % CHUNKS * 256 + k % 8];
+            if (warp == w) *of = (w > 0 ? *of : 0.0f) + sums[k / 8 / CHUNKS][k / 8 % CHUNKS][k % 8];
+        }
+        __syncthreads(); /* the next warp adds to them; at last all are there */
     }
+    for (int k = 0; k < 3; k++)
+        for (int c = begin + warp * 32 + lane; c < end; c += BACK_WARPS * 32)
+            part[((size_t)blockIdx.x * 3 + k) * cols + c] = of_block[k][c - begin];
 }
 
 #define STRETCHES 64 /* at most; a stretch has at least as many rows */
 
-/** A block sums a stretch of rows in 64 columns, of grad_y and, where there is an x, of grad_y
- * xhat. part [stretches x 2 x cols]: sums of grad_y, then of grad_y xhat. A lane has two columns.
- */
-__global__ static void columns_kernel(float *part, const bf16 *grad_y, const bf16 *x,
-                                      const float *mean, const float *rstd, int rows, int cols,
-                                      int stretch)
+/** A block sums a stretch of rows of grad_y in 64 columns, to part [stretches x cols]. A lane has 8
+ * columns of every fourth row of its warp. */
+__global__ static void columns_kernel(float *part, const bf16 *grad_y, int rows, int cols,
+                                      int stretch, head_layout by)
 {
-    __shared__ float4 sums[WARPS][32];
-    const int col = blockIdx.x * 64 + threadIdx.x * 2, first = blockIdx.y * stretch;
-    const int end = min(rows, first + stretch);
-    float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    __shared__ float sums[WARPS][64];
+    const int lane = threadIdx.x, col = blockIdx.x * 64 + lane % 8 * 8;
+    const int first = blockIdx.y * stretch, end = min(rows, first + stretch);
+    const int of_col = by.seq ? head_col(by, col) : 0;
+    float sum[8] = {};
 #pragma unroll 4
-    for (int row = first + threadIdx.y; row < end; row += WARPS) {
-        const float2 g = load_two(grad_y + (size_t)row * cols + col);
-        sum.x += g.x, sum.y += g.y;
-        if (x == NULL) continue;
-        const float2 value = load_two(x + (size_t)row * cols + col);
-        sum.z += g.x * ((value.x - mean[row]) * rstd[row]);
-        sum.w += g.y * ((value.y - mean[row]) * rstd[row]);
+    for (int row = first + threadIdx.y * 4 + lane / 8; row < end; row += WARPS * 4) {
+        const size_t at = by.seq ? (size_t)(head_row(by, row) + of_col) * by.dim + col % by.dim
+                                 : (size_t)row * cols + col;
+        const eight g = load_eight(grad_y + at);
+#pragma unroll
+        for (int e = 0; e < 8; e++) sum[e] += g.v[e];
     }
-    sums[threadIdx.y][threadIdx.x] = sum;
+#pragma unroll
+    for (int e = 0; e < 8; e++) {
+        for (int distance = 8; distance < 32; distance *= 2)
+            sum[e] += __shfl_xor_sync(0xffffffffu, sum[e], distance);
+        if (lane < 8) sums[threadIdx.y][lane * 8 + e] = sum[e];
+    }
     __syncthreads(); /* every warp has left its sums */
-    if (threadIdx.y != 0) return;
-    for (int w = 1; w < WARPS; w++) {
-        const float4 other = sums[w][threadIdx.x];
-        sum.x += other.x, sum.y += other.y, sum.z += other.z, sum.w += other.w;
-    }
-    part += (size_t)blockIdx.y * 2 * cols + col;
-    *(float2 *)part = make_float2(sum.x, sum.y);
-    *(float2 *)(part + cols) = make_float2(sum.z, sum.w);
+    const int i = threadIdx.y * 32 + lane;
+    if (i >= 64) return;
+    float all = 0.0f;
+    for (int w = 0; w < WARPS; w++) all += sums[w][i];
+    part[(size_t)blockIdx.y * cols + blockIdx.x * 64 + i] = all;
 }
 
-/** Adds the stretches: beta [cols] and, unless it is NULL, gamma [cols]. */
-__global__ static void stretches_kernel(float *gamma, float *beta, const float *part, int stretches,
-                                        int cols)
+/** Adds the stretches of up to three sums, each cols floats in every stretch; a NULL is not wanted.
+ * A block has 32 columns of one of them, each warp every WARPS-th stretch. */
+struct column_results {
+    float *to[3];
+};
+
+__global__ static void stretches_kernel(column_results sums, const float *part, int stretches,
+                                        int cols, int kinds)
 {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    __shared__ float parts[WARPS][32];
+    const int col = blockIdx.x * 32 + threadIdx.x;
     float sum = 0.0f;
-    if (i >= (gamma ? 2 : 1) * cols) return;
-    for (int s = 0; s < stretches; s++) sum += part[(size_t)s * 2 * cols + i];
-    (i < cols ? beta : gamma - cols)[i] = sum;
+#pragma unroll 8
+    for (int s = threadIdx.y; s < stretches; s += WARPS)
+        sum += part[((size_t)s * kinds + blockIdx.y) * cols + col];
+    parts[threadIdx.y][threadIdx.x] = sum;
+    __syncthreads(); /* every warp has left its sum */
+    if (threadIdx.y != 0 || sums.to[blockIdx.y] == NULL) return;
+    for (int w = 1; w < WARPS; w++) sum += parts[w][threadIdx.x];
+    sums.to[blockIdx.y][col] = sum;
 }
 
 /** cols is a multiple of 64 from here on. @param mean, rstd [rows] */
@@ -159,36 +245,48 @@ static inline cudaError_t layernorm(bf16 *y, float *mean, float *rstd, const bf1
                                     const float *gamma, const float *beta, int rows, int cols,
                                     float eps, cudaStream_t stream)
 {
-    layernorm_kernel<<<(rows - 1) / WARPS + 1, dim3(32, WARPS), 0, stream>>>(
-        y, mean, rstd, x, gamma, beta, rows, cols, eps);
+    auto *kernel = cols <= 256   ? layernorm_kernel<1>
+                   : cols <= 512 ? layernorm_kernel<2>
+                   : cols <= 768 ? layernorm_kernel<3>
+                                 : layernorm_kernel<MOST_CHUNKS>;
+    kernel<<<(rows - 1) / WARPS + 1, dim3(32, WARPS), 0, stream>>>(y, mean, rstd, x, gamma, beta,
+                                                                   rows, cols, eps);
     return cudaGetLastError();
 }
 
-/** Column sums: grad_beta [cols] of grad_y, and grad_gamma [cols] of grad_y xhat, both overwritten;
- *  of a bias grad_gamma, x, mean and rstd are NULL. @param parts room for 128 cols floats */
-static inline cudaError_t column_sums(float *grad_gamma, float *grad_beta, const bf16 *grad_y,
-                                      const bf16 *x, const float *mean, const float *rstd, int rows,
-                                      int cols, float *parts, cudaStream_t stream)
+/** Column sums of grad_y: the gradient of a bias [cols], overwritten. @param by where grad_y is by
+ *  heads; else of seq 0. @param parts room for 64 cols floats */
+static inline cudaError_t column_sums(float *grad_bias, const bf16 *grad_y, int rows, int cols,
+                                      head_layout by, float *parts, cudaStream_t stream)
 {
     const int most = (rows - 1) / STRETCHES + 1, stretches = most < STRETCHES ? most : STRETCHES;
     const int stretch = (rows - 1) / stretches + 1;
-    columns_kernel<<<dim3(cols / 64, stretches), dim3(32, WARPS), 0, stream>>>(
-        parts, grad_y, x, mean, rstd, rows, cols, stretch);
-    stretches_kernel<<<(2 * cols - 1) / 128 + 1, 128, 0, stream>>>(grad_gamma, grad_beta, parts,
-                                                                   stretches, cols);
+    columns_kernel<<<dim3(cols / 64, stretches), dim3(32, WARPS), 0, stream>>>(parts, grad_y, rows,
+                                                                               cols, stretch, by);
+    stretches_kernel<<<cols / 32, dim3(32, WARPS), 0, stream>>>({{grad_bias}}, parts, stretches,
+                                                                cols, 1);
     return cudaGetLastError();
 }
 
-/** @param adds to what is in grad_x, which is overwritten otherwise */
+/** @param adds      to what is in grad_x, which is overwritten otherwise
+ *  @param grad_bias [cols] receives the column sums of the new grad_x; NULL: not wanted
+ *  @param parts     room for 384 cols floats */
 static inline cudaError_t layernorm_back(bf16 *grad_x, float *grad_gamma, float *grad_beta,
-                                         const bf16 *grad_y, const bf16 *x, const float *gamma,
-                                         const float *mean, const float *rstd, int rows, int cols,
-                                         bool adds, float *parts, cudaStream_t stream)
+                                         float *grad_bias, const bf16 *grad_y, const bf16 *x,
+                                         const float *gamma, const float *mean, const float *rstd,
+                                         int rows, int cols, bool adds, float *parts,
+                                         cudaStream_t stream)
 {
-    CUDA_CHECK(
-        column_sums(grad_gamma, grad_beta, grad_y, x, mean, rstd, rows, cols, parts, stream));
-    grad_x_kernel<<<(rows - 1) / WARPS + 1, dim3(32, WARPS), 0, stream>>>(
-        grad_x, grad_y, x, gamma, mean, rstd, rows, cols, adds);
+    auto *kernel = cols <= 256   ? back_kernel<1>
+                   : cols <= 512 ? back_kernel<2>
+                   : cols <= 768 ? back_kernel<3>
+                                 : back_kernel<MOST_CHUNKS>;
+    const int most = (rows - 1) / BACK_WARPS + 1, blocks = most < BACK_BLOCKS ? most : BACK_BLOCKS;
+    const dim3 grid(blocks, (cols - 1) / (MOST_CHUNKS * 256) + 1);
+    kernel<<<grid, dim3(32, BACK_WARPS), 0, stream>>>(grad_x, parts, grad_y, x, gamma, mean, rstd,
+                                                      rows, cols, adds);
+    stretches_kernel<<<dim3(cols / 32, grad_bias ? 3 : 2), dim3(32, WARPS), 0, stream>>>(
+        {{grad_beta, grad_gamma, grad_bias}}, parts, blocks, cols, 3);
     return cudaGetLastError();
 }
 

@@ -57,42 +57,41 @@ __device__ static online over_block(online mine)
 
 /** A block a row: logits [rows x pitch] become their gradient, scale * (softmax - onehot); behind
  * the vocabulary they become 0. losses [rows]: scale * (log of the sum of e^x - x of the target).
- *  pitch is a multiple of 8 and less than 8 more than vocab. */
+ *  pitch is a multiple of 8. */
 __global__ static void loss_kernel(float *losses, bf16 *logits, const int *targets, int vocab,
                                    int pitch, float scale)
 {
     /* SOLUTION: once through the row, 8 logits at a time (load_eight), what is left behind the last
-       8 one by one: each thread merges what it has, then over_block. It begins with {-FLT_MAX, 0}:
-       with no logit at all, -infinity less -infinity would be NaN. Of 8, first the largest, then
-       their sum. Thread 0 writes the loss; a barrier, since the target's logit is about to be
-       overwritten. Once more through all of pitch, 8 at a time, with store_eight (about 28 lines).
-     */
+       8 one by one: each thread keeps the largest and the sum relative to it, then over_block. It
+       begins with {-FLT_MAX, 0}: with no logit at all, -infinity less -infinity would be NaN.
+       Thread 0 takes the target's logit and writes the loss; a barrier, since that logit is about
+       to be overwritten. Once more through all of pitch, 8 at a time, with store_eight: scale *
+       softmax is e^(x - all), where all is the logarithm of sum / scale, plus high. A barrier, and
+       thread 0 overwrites that of the target (about 30 lines). */
     bf16 *row = logits + (size_t)blockIdx.x * pitch;
     const int target = targets[blockIdx.x], whole = vocab / 8 * 8;
+    const float of_target = __bfloat162float(row[target]);
     online all = {-FLT_MAX, 0.0f};
     for (int c = threadIdx.x * 8; c < whole; c += LOSS_THREADS * 8) {
         const eight x = load_eight(row + c);
-        online eight_of_them = {x.v[0], 0.0f};
-        for (int e = 1; e < 8; e++) eight_of_them.high = fmaxf(eight_of_them.high, x.v[e]);
-        for (int e = 0; e < 8; e++) eight_of_them.sum += __expf(x.v[e] - eight_of_them.high);
-        all = merge(all, eight_of_them);
+        float high = all.high, sum = 0.0f;
+        for (int e = 0; e < 8; e++) high = fmaxf(high, x.v[e]);
+        for (int e = 0; e < 8; e++) sum += __expf(x.v[e] - high);
+        all = {high, all.sum * __expf(all.high - high) + sum};
     }
     for (int c = whole + threadIdx.x; c < vocab; c += LOSS_THREADS)
         all = merge(all, {__bfloat162float(row[c]), 1.0f});
-    all = over_block(all);
-    if (threadIdx.x == 0)
-        losses[blockIdx.x] = scale * (logf(all.sum) + all.high - __bfloat162float(row[target]));
-    __syncthreads(); /* the target's logit has been read */
+    all = over_block(all); /* also a barrier: every thread has read the target's logit */
+    const float less = all.high + logf(all.sum / scale);
     for (int c = threadIdx.x * 8; c < pitch; c += LOSS_THREADS * 8) {
-        const uint4 bits = *(const uint4 *)(row + c);
-        const bf16 *x = (const bf16 *)&bits;
-        eight grad;
-        for (int e = 0; e < 8; e++) {
-            const float p = c + e < vocab ? __expf(__bfloat162float(x[e]) - all.high) / all.sum : 0;
-            grad.v[e] = scale * (p - (c + e == target ? 1.0f : 0.0f));
-        }
-        store_eight(row + c, grad);
+        eight x = load_eight(row + c);
+        for (int e = 0; e < 8; e++) x.v[e] = c + e < vocab ? __expf(x.v[e] - less) : 0.0f;
+        store_eight(row + c, x);
     }
+    __syncthreads(); /* the target's gradient is there, without the 1 */
+    if (threadIdx.x != 0) return;
+    losses[blockIdx.x] = scale * (logf(all.sum) + all.high - of_target);
+    row[target] = __float2bfloat16(__expf(of_target - less) - scale);
     /* END SOLUTION */
 }
 
