@@ -28,7 +28,7 @@ __global__ static void embed_kernel(bf16 *x, const int *tokens, const float *wte
     store_eight(x + i * 8, sum);
 }
 
-#define LOSS_THREADS 512
+#define LOSS_THREADS 256
 
 /** Of some x: the largest, and the sum of e^(x - high). */
 struct online {
