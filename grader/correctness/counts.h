@@ -46,9 +46,9 @@ double tensor_instructions(const device_counts *); /**< of warps: mma, wmma, wgm
 /** Warp instructions that reach global memory, and shared memory; atomics too. */
 double global_requests(const device_counts *);
 double shared_requests(const device_counts *);
-double shared_loads(const device_counts *); /**< such requests that only read: ldmatrix too */
-/** Of the bytes that kernels load from global memory, the share that bulk copies bring, as the TMA
- *  does. */
+double shared_loads(const device_counts *); /**< such requests that read: ldmatrix, atomics too */
+/** Of the bytes that kernels load from global memory, by atomics too, the share that bulk copies
+ *  bring, as the TMA does. */
 double loads_in_bulk(const device_counts *);
 /** Floating-point, of all threads; a fused multiply-add counts two. */
 double operations(const device_counts *);

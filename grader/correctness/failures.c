@@ -83,14 +83,17 @@ fails(const call_request *r, const call_outcome *o, const char *format, ...)
             r->function, nth(r->refuse_at, number), o->calls.refused, o->calls.refusal, why);
 }
 
-/* What fails for want of memory has to give back what it has. Else the device is in trouble, and
- * so is the program. */
+/* What fails for want of memory has to say so, and to give back what it has. Else the device is in
+ * trouble, and so is the program. */
 static void judge(const call_request *r, const call_outcome *o)
 {
-    const bool keeps = promise_of(running->exercise, r).what & MAY_KEEP || r->without_kernels ||
-                       strcmp(o->calls.refusal, "cudaErrorMemoryAllocation") != 0;
+    const bool of_memory = strcmp(o->calls.refusal, "cudaErrorMemoryAllocation") == 0;
+    const bool keeps =
+        promise_of(running->exercise, r).what & MAY_KEEP || r->without_kernels || !of_memory;
     if (o->failed) fails(r, o, "then %s", o->message);
     if (o->returned.i == 0) fails(r, o, "the function returned cudaSuccess");
+    if (o->returned.i == 1 && of_memory)
+        fails(r, o, "the function returned cudaErrorInvalidValue, as if its arguments were wrong");
     if (o->kept > 0 && !keeps) fails(r, o, "device memory that it had allocated is not freed");
     if (o->calls.left > 0 && !keeps)
         fails(r, o, "a stream, event, graph or pinned array that it had created is not freed");

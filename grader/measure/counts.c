@@ -130,14 +130,15 @@ double shared_requests(const device_counts *c)
     return (double)(c->shared_load.requests + c->shared_store.requests + c->shared_atomic.requests);
 }
 
+/* An atomic operation that adds nothing reads, too. */
 double shared_loads(const device_counts *c)
 {
-    return (double)c->shared_load.requests;
+    return (double)(c->shared_load.requests + c->shared_atomic.requests);
 }
 
 double loads_in_bulk(const device_counts *c)
 {
-    const uint64_t threads = c->global_load.bytes + c->read_only.bytes;
+    const uint64_t threads = c->global_load.bytes + c->read_only.bytes + c->global_atomic.bytes;
     return ratio((double)c->bulk_load.bytes, (double)(c->bulk_load.bytes + threads));
 }
 

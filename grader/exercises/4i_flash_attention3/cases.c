@@ -10,6 +10,7 @@ static const grading_case cases[] = {
     {.name = "1x1x400x128", .run = run, .shape = {1, 1, 400, 128, 0}},
     {.name = "causal 1x2x385x64", .run = run, .shape = {1, 2, 385, 64, 1}},
     {.name = "causal 1x1x513x128", .run = run, .shape = {1, 1, 513, 128, 1}},
+    {.name = "another scale, 128", .run = run_other_scale, .shape = {1, 1, 70, 128, 1}},
     {.name = "rising scores, 128", .run = run_rising, .shape = {1, 1, 300, 128, 1}},
     {.name = "falling scores, 128", .run = run_falling, .shape = {1, 1, 300, 128, 1}},
     LONG_ROW("more heads than multiprocessors, 2x150x2x128", run, 2, 150, 2, 128, 1),
