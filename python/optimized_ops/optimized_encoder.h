@@ -23,7 +23,7 @@ typedef struct encoder_shape {
     int bf16;              /* not 0: all matrices are bf16, products too; else they are fp32 */
 } encoder_shape;
 
-/** Parameters, or their gradients. Matrices are [inputs x outputs], at multiples of 16 bytes. */
+/** Parameters, or their gradients, at multiples of 16 bytes. Matrices are [inputs x outputs]. */
 typedef struct encoder_parameters {
     float *vectors; /* gamma, beta [width] each; biases of qkv [3 x width], out [width]; the second
                        gamma, beta [width] each; biases of up [4 x width], down [width]: fp32 */

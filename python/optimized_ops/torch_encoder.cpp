@@ -33,7 +33,7 @@ struct layer {
 
     layer(const Tensor &x0, const Tensor &v, const Tensor &q, const Tensor &o, const Tensor &u,
           const Tensor &d)
-        : x(given("x", x0, 3, x0)), vectors(dense("vectors", v, 1, x0)),
+        : x(given("x", x0, 3, x0)), vectors(aligned(dense("vectors", v, 1, x0))),
           qkv(given("qkv", q, 2, x0)), out(given("out", o, 2, x0)), up(given("up", u, 2, x0)),
           down(given("down", d, 2, x0))
     {
@@ -52,8 +52,12 @@ struct layer {
     {
         TORCH_CHECK_TYPE(first.scalar_type() == at::kFloat || first.scalar_type() == at::kBFloat16,
                          "x is to be float32 or bfloat16, not ", first.scalar_type());
-        const Tensor y = dense(name, x, dims, first, first.scalar_type());
-        return (uintptr_t)y.data_ptr() % 16 != 0 ? y.clone() : y;
+        return aligned(dense(name, x, dims, first, first.scalar_type()));
+    }
+
+    static Tensor aligned(const Tensor &x)
+    {
+        return (uintptr_t)x.data_ptr() % 16 != 0 ? x.clone() : x;
     }
 
     static void fits(const char *name, const Tensor &w, int64_t inputs, int64_t outputs)
