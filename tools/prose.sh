@@ -27,7 +27,7 @@ done <<'END'
 9	\bwants?\b
 23	\b(lies|lie|stands?)\b
 0	(^|[.!?:] )(Who|Whoever)\b
-15	\bbeside\b
+14	\bbeside\b
 39	\bthere (is|are)\b
 END
 
