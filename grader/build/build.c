@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -611,19 +610,6 @@ static void find_library(job *j)
     b->ok = access(b->library, R_OK) == 0;
 }
 
-/* The headers stay as they are while somebody compiles. */
-static int hold_contracts(const options *o, const char *folder)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/headers.lock", folder);
-    const int lock = lock_file(path, LOCK_SH);
-    if (contracts_are_fresh(o)) return lock;
-    change_lock(lock, LOCK_EX);
-    if (!contracts_are_fresh(o)) contracts_refresh(o);
-    change_lock(lock, LOCK_SH);
-    return lock;
-}
-
 /* A twin waits for the other. */
 static void find_libraries(job *jobs, int count)
 {
@@ -651,11 +637,8 @@ static void trim_objects(const job *jobs, int count)
 
 void build_all(const options *o, build *builds[], int count)
 {
-    char folder[PATH_MAX];
     job *jobs = calloc((size_t)count, sizeof *jobs);
-    snprintf(folder, sizeof folder, "%s/objects", o->build);
-    mkdir(folder, 0777);
-    const int headers = hold_contracts(o, folder);
+    const int headers = contracts_hold(o);
     for (int i = 0; i < count; i++) prepare(o, &jobs[i], builds[i], i);
     do_all(compile, jobs, count);
     find_libraries(jobs, count);

@@ -40,10 +40,9 @@ void log_once(char *log);
 
 /* ---- contracts.c ----------------------------------------------------------------------------- */
 
-/** Are the copies what the course has now? */
-bool contracts_are_fresh(const options *);
-/** Copy them. One at a time, while nobody compiles. */
-void contracts_refresh(const options *);
+/** Copy them where the copies are not what the course has now, and keep them as they are while
+ *  somebody compiles. @return a file to close then */
+int contracts_hold(const options *);
 void contracts_folder(const options *, char path[PATH_MAX]);
 /** Have them in this folder, by a link of that name. */
 void contracts_link(const options *, const char *folder);

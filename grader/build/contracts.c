@@ -9,6 +9,7 @@
 #include <glob.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,7 +74,7 @@ static void hash_all(const char *top, char hex[HASH_HEX])
     hash_end(all.hash, hex);
 }
 
-bool contracts_are_fresh(const options *o)
+static bool are_fresh(const options *o)
 {
     char to[PATH_MAX], wanted[HASH_HEX], there[HASH_HEX];
     contracts_folder(o, to);
@@ -83,7 +84,7 @@ bool contracts_are_fresh(const options *o)
 }
 
 /* A compiler is another user. */
-void contracts_refresh(const options *o)
+static void refresh(const options *o)
 {
     char to[PATH_MAX];
     contracts_folder(o, to);
@@ -91,6 +92,20 @@ void contracts_refresh(const options *o)
     remove_tree(to);
     each_header(o->root, copy_header, &(headers){.top = o->root, .to = to});
     umask(mask);
+}
+
+int contracts_hold(const options *o)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/objects", o->build);
+    mkdir(path, 0777);
+    snprintf(path, sizeof path, "%s/objects/headers.lock", o->build);
+    const int lock = lock_file(path, LOCK_SH);
+    if (are_fresh(o)) return lock;
+    change_lock(lock, LOCK_EX);
+    if (!are_fresh(o)) refresh(o);
+    change_lock(lock, LOCK_SH);
+    return lock;
 }
 
 void contracts_link(const options *o, const char *folder)

@@ -130,15 +130,15 @@ __device__ __forceinline__ static void multiply_weights(sums &sum, const sums &w
 }
 
 /** The row of the block's tile to which element e of this lane's sums belongs. */
-__device__ __forceinline__ static int row_of(int e)
+__device__ __forceinline__ static int sum_row(int e)
 {
-    return threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4 + e / 2 * 8;
+    return threadIdx.x % 32 / 4 + threadIdx.x / 32 * 16 + e / 2 * 8;
 }
 
-/** The row of the stage's tile to which element e of product j belongs. */
-__device__ __forceinline__ static int col_of(int j, int e)
+/** The column of the scores that element e of product j is in: a row of the stage's tile. */
+__device__ __forceinline__ static int sum_col(int j, int e)
 {
-    return j * 8 + threadIdx.x % 4 * 2 + e % 2;
+    return threadIdx.x % 4 * 2 + e % 2 + j * 8;
 }
 
 /** This warp's rows of a head, from `row` of the block on, times factor[2] of a lane's two rows. */
@@ -148,9 +148,9 @@ __device__ __forceinline__ static void store_rows(attention_rows to, attention_s
     float *x = head_of(to, a);
 #pragma unroll
     for (int i = 0; i < 2 * TILE / 8; i++) {
-        const int j = i / 2, half = i % 2, r = row + row_of(2 * half);
+        const int j = i / 2, half = i % 2, r = row + sum_row(2 * half);
         if (r >= a.seq) continue;
-        *(float2 *)&x[(size_t)r * to.pitch + col_of(j, 0)] =
+        *(float2 *)&x[(size_t)r * to.pitch + sum_col(j, 0)] =
             make_float2(sum[j][2 * half] * factor[half], sum[j][2 * half + 1] * factor[half]);
     }
 }
@@ -169,7 +169,7 @@ __device__ __forceinline__ static float row_sum(float x)
 }
 
 /** Of a query: lse in base 2, and D, the sum of grad_out * out (4d). */
-struct alignas(8) query_sums {
+struct alignas(8) row_terms {
     float lse, d;
 };
 
@@ -180,7 +180,7 @@ struct attention_stage {
 struct attention_tiles {
     tile a, b;
     attention_stage stage[2];
-    query_sums queries[2][TILE]; /* of the two stages */
+    row_terms queries[2][TILE]; /* of the two stages */
 };
 
 /** @param lse [batch x heads x seq], in base 2 */
@@ -211,7 +211,7 @@ __global__ static void __launch_bounds__(TILE_THREADS, 2)
 #pragma unroll
         for (int i = 0; i < 4 * TILE / 8; i++) {
             float *one = &s[i / 4][i % 4];
-            *one = key + col_of(i / 4, i) < a.seq ? *one * base_2 : -INFINITY;
+            *one = key + sum_col(i / 4, i) < a.seq ? *one * base_2 : -INFINITY;
             top[i % 4 / 2] = fmaxf(top[i % 4 / 2], *one);
         }
 #pragma unroll
@@ -234,7 +234,7 @@ __global__ static void __launch_bounds__(TILE_THREADS, 2)
     float factor[2];
 #pragma unroll
     for (int half = 0; half < 2; half++) {
-        const int row = query + row_of(2 * half);
+        const int row = query + sum_row(2 * half);
         all[half] = row_sum(all[half]);
         factor[half] = 1.0f / all[half];
         if (threadIdx.x % 4 == 0 && row < a.seq)
@@ -244,7 +244,7 @@ __global__ static void __launch_bounds__(TILE_THREADS, 2)
 }
 
 /** A warp per row of a head: lane l has the channels l and l + 32. */
-__global__ static void sums_kernel(query_sums *to, const float *lse, attention_rows grad_out,
+__global__ static void sums_kernel(row_terms *to, const float *lse, attention_rows grad_out,
                                    attention_rows out, attention_shape a)
 {
     const int row = blockIdx.x * 4 + threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -252,7 +252,7 @@ __global__ static void sums_kernel(query_sums *to, const float *lse, attention_r
     const float *g = head_of(grad_out, a) + (size_t)row * grad_out.pitch;
     const float *o = head_of(out, a) + (size_t)row * out.pitch;
     float d = g[lane] * o[lane] + g[lane + 32] * o[lane + 32];
-    for (int i = 16; i > 0; i /= 2) d += __shfl_xor_sync(0xffffffffu, d, i);
+    for (int by = 16; by > 0; by /= 2) d += __shfl_xor_sync(0xffffffffu, d, by);
     const size_t at = (size_t)blockIdx.y * a.seq + row;
     if (lane == 0) to[at] = {lse[at], d};
 }
@@ -260,7 +260,7 @@ __global__ static void sums_kernel(query_sums *to, const float *lse, attention_r
 /** A block has 64 keys and walks along the queries. */
 __global__ static void __launch_bounds__(TILE_THREADS, 2)
     keys_kernel(attention_rows grad_k, attention_rows grad_v, attention_rows grad_out,
-                const query_sums *of_queries, attention_rows q, attention_rows k, attention_rows v,
+                const row_terms *of_queries, attention_rows q, attention_rows k, attention_rows v,
                 attention_shape a)
 {
     extern __shared__ __align__(16) unsigned char shared[];
@@ -279,7 +279,7 @@ __global__ static void __launch_bounds__(TILE_THREADS, 2)
         sums s, d;    /* [keys x queries] */
         if (i < TILE) /* of none: a weight of 2^-infinity */
             t->queries[now][i] =
-                query + i < a.seq ? of_queries[query + i] : query_sums{INFINITY, 0.0f};
+                query + i < a.seq ? of_queries[query + i] : row_terms{INFINITY, 0.0f};
         cp_async_wait_all();
         __syncthreads(); /* this stage is complete, and no thread reads the other one any more */
         if (query + TILE < a.seq) {
@@ -290,12 +290,12 @@ __global__ static void __launch_bounds__(TILE_THREADS, 2)
 #pragma unroll
         for (int i = 0; i < 4 * TILE / 8; i++)
             s[i / 4][i % 4] =
-                exp2f(s[i / 4][i % 4] * base_2 - t->queries[now][col_of(i / 4, i)].lse);
+                exp2f(s[i / 4][i % 4] * base_2 - t->queries[now][sum_col(i / 4, i)].lse);
         multiply_weights(of_v, s, stage->b);
         multiply_rows(d, t->b, stage->b);
 #pragma unroll
         for (int i = 0; i < 4 * TILE / 8; i++)
-            s[i / 4][i % 4] *= d[i / 4][i % 4] - t->queries[now][col_of(i / 4, i)].d;
+            s[i / 4][i % 4] *= d[i / 4][i % 4] - t->queries[now][sum_col(i / 4, i)].d;
         multiply_weights(of_k, s, stage->a);
     }
     store_rows(grad_k, a, of_k, key, scales);
@@ -304,7 +304,7 @@ __global__ static void __launch_bounds__(TILE_THREADS, 2)
 
 /** A block has 64 queries and walks along the keys. */
 __global__ static void __launch_bounds__(TILE_THREADS, 2)
-    queries_kernel(attention_rows grad_q, attention_rows grad_out, const query_sums *of_queries,
+    queries_kernel(attention_rows grad_q, attention_rows grad_out, const row_terms *of_queries,
                    attention_rows q, attention_rows k, attention_rows v, attention_shape a)
 {
     extern __shared__ __align__(16) unsigned char shared[];
@@ -312,11 +312,11 @@ __global__ static void __launch_bounds__(TILE_THREADS, 2)
     const float *keys = head_of(k, a), *values = head_of(v, a);
     const float base_2 = a.scale * LOG2_E, scales[2] = {a.scale, a.scale};
     const int query = blockIdx.x * TILE;
-    query_sums of_row[2] = {};
+    row_terms terms[2] = {};
     sums of_q = {};
     for (int half = 0; half < 2; half++) {
-        const int row = query + row_of(2 * half);
-        if (row < a.seq) of_row[half] = of_queries[(size_t)blockIdx.y * a.seq + row];
+        const int row = query + sum_row(2 * half);
+        if (row < a.seq) terms[half] = of_queries[(size_t)blockIdx.y * a.seq + row];
     }
     copy_rows(t->a, head_of(q, a), q.pitch, query, a.seq);
     copy_rows(t->b, head_of(grad_out, a), grad_out.pitch, query, a.seq);
@@ -335,10 +335,10 @@ __global__ static void __launch_bounds__(TILE_THREADS, 2)
         multiply_rows(d, t->b, stage->b);
 #pragma unroll
         for (int i = 0; i < 4 * TILE / 8; i++) {
-            const query_sums of = of_row[i % 4 / 2];
+            const row_terms of = terms[i % 4 / 2];
             const float weight = exp2f(s[i / 4][i % 4] * base_2 - of.lse);
             s[i / 4][i % 4] =
-                key + col_of(i / 4, i) < a.seq ? weight * (d[i / 4][i % 4] - of.d) : 0.0f;
+                key + sum_col(i / 4, i) < a.seq ? weight * (d[i / 4][i % 4] - of.d) : 0.0f;
         }
         multiply_weights(of_q, s, stage->a);
     }
@@ -370,7 +370,7 @@ static inline cudaError_t attention_forward(attention_rows out, float *lse, atte
 
 /** @param room [batch x heads x seq] */
 static inline cudaError_t attention_backward(attention_rows grad_q, attention_rows grad_k,
-                                             attention_rows grad_v, query_sums *room,
+                                             attention_rows grad_v, row_terms *room,
                                              attention_rows grad_out, attention_rows out,
                                              const float *lse, attention_rows q, attention_rows k,
                                              attention_rows v, attention_shape a,

@@ -169,7 +169,7 @@ static cudaError_t backward(bf16 *grad_x, const parameters *grads, void *room, c
     CUDA_CHECK(layernorm_back(grad_x, g + LN2_W * C, g + LN2_B * C, g + OUT_B * C, narrow, k.middle,
                               v + LN2_W * C, k.mean2, k.rstd2, n, C, true, r.parts, stream));
 
-    const bf16 *read, *grad_qkv;
+    const bf16 *grad_qkv, *read;
     CUDA_CHECK(from_heads(&l, &read, narrow, k.attention, 1)); /* what `out` has read */
     product of_out = linear_weights(&l, grads->out, read, grad_x, C, C);
     of_out.a_heads = l.by_heads;

@@ -155,7 +155,7 @@ cudaError_t encoder_backward_fp32(float *grad_x, const encoder_parameters *grads
     CUDA_CHECK(linear_back(r.narrow, grads->out, of + OUT_B * C, r.grad, k.attention, p->out, n, C,
                            C, r.rows, r.matrix, &streams));
     CUDA_CHECK(attention_backward(part(r.grads, 0, C), part(r.grads, 1, C), part(r.grads, 2, C),
-                                  (query_sums *)r.parts, {r.narrow, C}, {k.attention, C}, k.lse,
+                                  (row_terms *)r.parts, {r.narrow, C}, {k.attention, C}, k.lse,
                                   part(k.qkv, 0, C), part(k.qkv, 1, C), part(k.qkv, 2, C),
                                   shape_of(s), stream));
     CUDA_CHECK(linear_back(r.narrow, grads->qkv, of + QKV_B * C, r.grads, k.ln1, p->qkv, n, C,

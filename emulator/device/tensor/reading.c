@@ -90,12 +90,13 @@ void reading_note(warp *w, uint32_t offset)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* `by` has waited for what `w` reads. */
+/* `by` has waited for what `w` reads. For a bulk copy that was one lane, which the others of its
+ * warp still have to meet. */
 static void let_go(const warp *by, const warp *w, const reading *x)
 {
     block *b = w->block;
     tensor *t = b->tensor;
-    uint32_t now = b->tick << TICK_SHIFT | by->index * LANES | x->lane | MANY;
+    uint32_t now = b->tick << TICK_SHIFT | by->index * LANES | x->lane | (x->bulk ? 0 : MANY);
     uint32_t group = group_bits(w);
     for (uint32_t i = 0; i < x->chunks; i++) {
         uint32_t chunk = x->chunk[i], crowd = t->seen[chunk] & ~bit_of(by) ? CROWD : 0;

@@ -285,10 +285,11 @@ START_TEST(source)
     fprintf(file, sources[_i].source, secret);
     fclose(file);
     const exercise none = {.file = "phase1_cpu/x/x.c"};
-    contracts_refresh(&course);
+    const int headers = contracts_hold(&course);
     contracts_link(&course, work);
     const build b = {.exercise = &none, .place = ON_HOST};
     process_result r = compiler_compile(&course, &b, "x.c", work);
+    if (headers >= 0) close(headers);
     ck_assert_msg((r.status == 0) == (sources[_i].layers == NOBODY), "%s: %s", sources[_i].name,
                   r.output);
     free(r.output);
