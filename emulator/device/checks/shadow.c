@@ -245,11 +245,13 @@ bool shadow_store(warp *w, const op *o, const run *r)
 
 /* Accesses guarded by a lock are ordered by fences; to tell by which is beyond a cell, so a fence
  * since then in the warp that did the access is taken for order; and where a cell stands for
- * readers of several warps, one in any of them since the last has read. */
+ * several readers, one since the last barrier. */
 static bool fenced(const block *b, uint32_t cell)
 {
-    uint32_t since = cell & CROWD ? b->fenced : b->warps[(cell & WARP) / LANES].fenced;
-    return since > tick_of(cell);
+    uint32_t other = (cell & WARP) / LANES;
+    if (cell & CROWD) return b->fenced >= b->epoch_tick;
+    if (cell & MANY) return b->warps[other].fenced >= b->epoch_tick;
+    return b->warps[other].fenced > tick_of(cell);
 }
 
 static bool ordered(const warp *w, uint32_t cell, uint32_t me)
