@@ -256,7 +256,7 @@ all: $(PROGRAMS) ## build the grader
 	$(if $(FIRST_BUILD),[ ! -t 1 ] || printf '\r\033[K')
 
 grade: all ## grade SUBMISSION (OUTPUT=DIR: write grades.tsv and tests.tsv there, too)
-	$(GRADER) grade $(GRADE_FLAGS) $(KEEP) $(SIGN) --results "$$RESULTS"
+	$(GRADER) grade $(GRADE_FLAGS) $(if $(JOBS),--jobs "$$JOBS") $(KEEP) $(SIGN) --results "$$RESULTS"
 	$(if $(OUTPUT),for table in grades tests; do \
 	    $(GRADER) report --format $$table --results "$$RESULTS" --output "$$OUTPUT/$$table.tsv" || exit; done)
 

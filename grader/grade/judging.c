@@ -153,17 +153,10 @@ static int report_items(run *r, const grading *g, int reported, bool at_end)
     return reported;
 }
 
-/* One after the other, or what a GPU has room for. */
-static int jobs(const options *o)
-{
-    if (o->jobs > 0) return o->jobs;
-    return o->backend == BACKEND_CUDA ? GPU_JOBS : 1;
-}
-
 void judge_items(run *r, const grading *g)
 {
     int reported = report_items(r, g, 0, false); /* those that are not built */
-    while (judge_several(r, &g->device, jobs(r->options)))
+    while (judge_several(r, &g->device, r->options->jobs > 1 ? r->options->jobs : 1))
         reported = report_items(r, g, reported, false);
     report_items(r, g, reported, true);
 }

@@ -68,7 +68,7 @@ grade
 expect 'work on the host is a wrong case' 'on softgpu: vector_add: no kernel ran'
 expect 'and has no points' '203  vector_add .*failed: 1 of 1 .* 0.0 / 10.0'
 
-COURSE_BUILD=$work/build "$COURSE_BUILD/grader" grade --backend cuda --exercise "204 217 310" --case any \
+COURSE_BUILD=$work/build "$COURSE_BUILD/grader" grade --backend cuda --jobs 3 --exercise "204 217 310" --case any \
     --submission solutions --results "$work/results.json" >"$work/log" 2>&1
 for exercise in '204  elementwise' '217  histogram' '310  pooling'; do
     expect 'several at once are right on both' "$exercise  *passed 1/1 .*passed"
