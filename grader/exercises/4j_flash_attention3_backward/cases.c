@@ -4,6 +4,8 @@
  * causal */
 #include "exercises/shared/flash/flash_backward_cases.h"
 
+#include <math.h>
+
 FLASH_BACKWARD_RUNNERS("attention_flash3_backward")
 
 static const grading_case cases[] = {
@@ -29,6 +31,13 @@ static const speed_test speed[] = {
 #define COUNTED 384 /* queries, of one head of 64 */
 #define WORK    (5.0 * COUNTED * COUNTED * 64)
 #define PRODUCT "64 × 64 × 16 product"
+
+/* loads_in_bulk without atomics: the contract allows them for the sums of grad_q. */
+static double loads_but_sums_in_bulk(const device_counts *c)
+{
+    const double bulk = (double)c->bulk_load.bytes;
+    return bulk / fmax(bulk + (double)(c->global_load.bytes + c->read_only.bytes), 1.0);
+}
 
 /* Four warps make such a product by one wgmma, or half of one that is twice as wide; of mma.sync it
  * takes 32. Five products are needed, and seven if no block adds to the sums of another. */
@@ -57,7 +66,7 @@ static const traffic_test traffic[] = {
      .function = "attention_flash3_backward",
      .run = run_counted,
      .shape = {1, 1, COUNTED, 64, 0},
-     .count = loads_in_bulk,
+     .count = loads_but_sums_in_bulk,
      .bound = AT_LEAST,
      .wanted = 0.7},
     {.metric = {"shared-memory loads", .per = PRODUCT, .shape = "1 × 1 × 384 × 64"},
