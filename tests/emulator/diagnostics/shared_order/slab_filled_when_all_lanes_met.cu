@@ -1,7 +1,7 @@
 // nothing
 // FLAGS: -arch=sm_90a
 /* One lane waits until the TMA has read the slab, and the other lanes wait for that lane. */
-#include "hopper.h"
+#include "../tensor/hopper.h"
 
 __global__ void fill(const __grid_constant__ CUtensorMap map)
 {
