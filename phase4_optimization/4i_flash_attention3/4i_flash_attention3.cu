@@ -251,8 +251,14 @@ __device__ __forceinline__ static void mask(float (&s)[N][4], int query, int key
  *  @param top this lane's largest scores, in base 2 */
 __device__ __forceinline__ static void raise(softmax &rows, const float top[2])
 {
-    /* TODO: as in 4c: four lanes share a row; of a row that stays the factor is 1 (about 8
-       lines). */
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        float high = fmaxf(top[r], __shfl_xor_sync(0xffffffffu, top[r], 1));
+        high = fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 2));
+        if (!(high > rows.high[r] + 8.0f)) high = rows.high[r];
+        rows.factor[r] = exp2_fast(rows.high[r] - high);
+        rows.high[r] = high, rows.sum[r] *= rows.factor[r];
+    }
 }
 
 /** Scores become weights: s = 2^(scale s - high). @param scale positive
@@ -275,7 +281,11 @@ __device__ __forceinline__ static uint32_t rounded(float x, float y)
 template <int N>
 __device__ __forceinline__ static void pack(uint32_t (&p)[N][4], const float (&s)[2 * N][4])
 {
-    /* TODO: two neighbouring weights a word (about 5 lines). */
+#pragma unroll
+    for (int i = 0; i < 4 * N; i++) {
+        const float *two = &s[i / 2][i % 2 * 2];
+        p[i / 4][i % 4] = rounded(two[0], two[1]);
+    }
 }
 
 /** Store a warp's rows of out and lse, from `query` on, those that exist. */
@@ -352,7 +362,13 @@ template <int DIM> __device__ __forceinline__ static void step(task<DIM> &t, int
 /** The last step: the sums of tile 0. */
 template <int DIM> __device__ __forceinline__ static void end_sums(task<DIM> &t)
 {
-    /* TODO: the queries have been read: give them back, and then the values (about 7 lines). */
+    give_back(t.at.q_empty());
+    fence_sums();
+    begin_sums(t.sum, t.p, t.at.tile());
+    wait_for_products<0>();
+    arrived(t.sum);
+    give_back(t.at.empty());
+    t.at.next();
 }
 
 template <int DIM>

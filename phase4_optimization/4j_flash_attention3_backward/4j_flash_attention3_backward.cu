@@ -339,7 +339,9 @@ template <int DIM, bool KEYS_STAY>
 __device__ __forceinline__ static void begin_tile(task<DIM, KEYS_STAY> &t,
                                                   const place<DIM, KEYS_STAY> &at)
 {
-    /* TODO: wait for the tile, begin the scores (about 3 lines). */
+    barrier_wait(at.full(), at.parity);
+    fence_sums();
+    begin_scores<DIM>(t.s, t.rows, sizes<DIM, KEYS_STAY>::ROWS, at.x());
 }
 
 /** Add what a tile gives. Its scores are there before, those of the next tile afterwards. */
@@ -473,12 +475,21 @@ static cudaError_t launch_all(bf16 *grad_q, bf16 *grad_k, bf16 *grad_v, const bf
                               const bf16 *v, int heads, int seq, bool causal, float scale,
                               int multiprocessors, cudaStream_t stream)
 {
-    /* TODO: memory in the stream for sums, then sums_kernel, the kernel in which keys stay, the
-       one in which queries stay; the first error is returned, and the memory is freed in any case
-       (about 16 lines). */
-    NOT_IMPLEMENTED(grad_q, grad_k, grad_v, grad_out, out, lse, q, k, v, heads, seq, causal, scale,
-                    multiprocessors, stream);
-    return cudaSuccess;
+    float *sums;
+    const size_t queries = (size_t)heads * PADDED(seq);
+    cudaError_t error = cudaMallocAsync(&sums, 2 * queries * sizeof *sums, stream);
+    if (error != cudaSuccess) return error;
+    sums_kernel<DIM><<<(unsigned)((queries * (DIM / 8) - 1) / 256 + 1), 256, 0, stream>>>(
+        sums, lse, grad_out, out, heads, seq);
+    error = cudaGetLastError();
+    if (error == cudaSuccess)
+        error = launch<DIM, true>(grad_k, grad_v, sums, k, v, q, grad_out, heads, seq, causal,
+                                  scale, multiprocessors, stream);
+    if (error == cudaSuccess)
+        error = launch<DIM, false>(grad_q, NULL, sums, q, grad_out, k, v, heads, seq, causal, scale,
+                                   multiprocessors, stream);
+    const cudaError_t freed = cudaFreeAsync(sums, stream);
+    return error == cudaSuccess ? freed : error;
 }
 
 #endif

@@ -284,8 +284,6 @@ __device__ __forceinline__ static void mask(float (&s)[N][4], int query, int key
  *  @param top this lane's largest scores, in base 2 */
 __device__ __forceinline__ static void raise(softmax &rows, const float top[2])
 {
-    /* SOLUTION: as in 4c: four lanes share a row; of a row that stays the factor is 1 (about 8
-       lines). */
 #pragma unroll
     for (int r = 0; r < 2; r++) {
         float high = fmaxf(top[r], __shfl_xor_sync(0xffffffffu, top[r], 1));
@@ -294,7 +292,6 @@ __device__ __forceinline__ static void raise(softmax &rows, const float top[2])
         rows.factor[r] = exp2_fast(rows.high[r] - high);
         rows.high[r] = high, rows.sum[r] *= rows.factor[r];
     }
-    /* END SOLUTION */
 }
 
 /** Scores become weights: s = 2^(scale s - high). @param scale positive
@@ -334,13 +331,11 @@ __device__ __forceinline__ static uint32_t rounded(float x, float y)
 template <int N>
 __device__ __forceinline__ static void pack(uint32_t (&p)[N][4], const float (&s)[2 * N][4])
 {
-    /* SOLUTION: two neighbouring weights a word (about 5 lines). */
 #pragma unroll
     for (int i = 0; i < 4 * N; i++) {
         const float *two = &s[i / 2][i % 2 * 2];
         p[i / 4][i % 4] = rounded(two[0], two[1]);
     }
-    /* END SOLUTION */
 }
 
 /** Store a warp's rows of out and lse, from `query` on, those that exist. */
@@ -456,7 +451,6 @@ template <int DIM> __device__ __forceinline__ static void step(task<DIM> &t, int
 /** The last step: the sums of tile 0. */
 template <int DIM> __device__ __forceinline__ static void end_sums(task<DIM> &t)
 {
-    /* SOLUTION: the queries have been read: give them back, and then the values (about 7 lines). */
     give_back(t.at.q_empty());
     fence_sums();
     begin_sums(t.sum, t.p, t.at.tile());
@@ -464,7 +458,6 @@ template <int DIM> __device__ __forceinline__ static void end_sums(task<DIM> &t)
     arrived(t.sum);
     give_back(t.at.empty());
     t.at.next();
-    /* END SOLUTION */
 }
 
 template <int DIM>

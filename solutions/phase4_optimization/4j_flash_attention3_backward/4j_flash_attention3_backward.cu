@@ -389,11 +389,9 @@ template <int DIM, bool KEYS_STAY>
 __device__ __forceinline__ static void begin_tile(task<DIM, KEYS_STAY> &t,
                                                   const place<DIM, KEYS_STAY> &at)
 {
-    /* SOLUTION: wait for the tile, begin the scores (about 3 lines). */
     barrier_wait(at.full(), at.parity);
     fence_sums();
     begin_scores<DIM>(t.s, t.rows, sizes<DIM, KEYS_STAY>::ROWS, at.x());
-    /* END SOLUTION */
 }
 
 /** Add what a tile gives. Its scores are there before, those of the next tile afterwards. */
@@ -586,9 +584,6 @@ static cudaError_t launch_all(bf16 *grad_q, bf16 *grad_k, bf16 *grad_v, const bf
                               const bf16 *v, int heads, int seq, bool causal, float scale,
                               int multiprocessors, cudaStream_t stream)
 {
-    /* SOLUTION: memory in the stream for sums, then sums_kernel, the kernel in which keys stay, the
-       one in which queries stay; the first error is returned, and the memory is freed in any case
-       (about 16 lines). */
     float *sums;
     const size_t queries = (size_t)heads * PADDED(seq);
     cudaError_t error = cudaMallocAsync(&sums, 2 * queries * sizeof *sums, stream);
@@ -604,7 +599,6 @@ static cudaError_t launch_all(bf16 *grad_q, bf16 *grad_k, bf16 *grad_v, const bf
                                    multiprocessors, stream);
     const cudaError_t freed = cudaFreeAsync(sums, stream);
     return error == cudaSuccess ? freed : error;
-    /* END SOLUTION */
 }
 
 #endif
