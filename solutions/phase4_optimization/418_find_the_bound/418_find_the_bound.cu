@@ -25,7 +25,7 @@ static unsigned parts(size_t n, size_t part)
 /* ---- dot ------------------------------------------------------------------------------------- */
 
 #ifndef BROKEN
-#define MOST_BLOCKS 1024
+#define MOST_BLOCKS 1024u
 #endif
 
 __global__ static void dot_kernel(float *out, const float *a, const float *b, size_t n)
@@ -58,8 +58,8 @@ cudaError_t dot(float *out, const float *a, const float *b, size_t n, cudaStream
 #else
     const cudaError_t error = cudaMemsetAsync(out, 0, sizeof *out, stream);
     if (error != cudaSuccess || n == 0) return error;
-    const unsigned blocks = parts(n, THREADS);
-    dot_kernel<<<blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS, THREADS, 0, stream>>>(out, a, b, n);
+    const unsigned blocks = min(parts(n, THREADS), MOST_BLOCKS);
+    dot_kernel<<<blocks, THREADS, 0, stream>>>(out, a, b, n);
 #endif
     return cudaGetLastError();
 }
@@ -218,8 +218,8 @@ cudaError_t fetch_left(float *h_out, const float *x, int rows, int cols, int wid
     return error;
 #else
     const size_t bytes = width * sizeof(float), pitch = cols * sizeof(float);
-    const cudaError_t error = cudaMemcpy2DAsync(h_out, bytes, x, pitch, bytes, rows,
-                                                cudaMemcpyDeviceToHost, stream);
+    const cudaError_t error =
+        cudaMemcpy2DAsync(h_out, bytes, x, pitch, bytes, rows, cudaMemcpyDeviceToHost, stream);
     return error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
 #endif
 }
@@ -343,7 +343,6 @@ cudaError_t average_models(float *y, const __half *x, const __half *w, int n, in
                            cudaStream_t stream)
 {
     const unsigned blocks = parts(n, WARPS * GROUPS * MODEL_SIDE);
-    if (blocks > 0)
-        average_models_kernel<<<blocks, WARPS * LANES, 0, stream>>>(y, x, w, n, models);
+    if (blocks > 0) average_models_kernel<<<blocks, WARPS * LANES, 0, stream>>>(y, x, w, n, models);
     return cudaGetLastError();
 }
