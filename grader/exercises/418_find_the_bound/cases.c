@@ -388,6 +388,25 @@ static const grading_case cases[] = {
     {0},
 };
 
+#define SPEED(which, title, at_least, ...)                                                         \
+    {                                                                                              \
+        .metric = {"speedup", .over = "as handed out", .shape = title}, .function = #which,        \
+        .baseline = "baseline_" #which, .run = run_##which, .shape = {__VA_ARGS__},                \
+        .where = ON_GPU, .threshold = at_least                                                     \
+    }
+
+static const speed_test speed[] = {
+    SPEED(dot, "n = 2²²", 2, 1 << 22),
+    SPEED(finish, "n = 2²⁴", 1.5, 1 << 24),
+    SPEED(turn, "4096 × 4096", 1.5, 4096, 4096),
+    SPEED(add_bias, "1024 × 1024", 2, 1024, 1024),
+    SPEED(polynomial, "n = 2²², 32 terms", 2, 1 << 22, 32),
+    SPEED(fetch_left, "2048 × 4096, 64 wide", 2, 2048, 4096, 64),
+    SPEED(blur, "2048 × 4096", 1.5, 2048, 4096),
+    SPEED(average_models, "2¹⁸, 128 models", 1.5, 1 << 18, 128),
+    {0},
+};
+
 static const traffic_test traffic[] = {
     {.metric = {"instructions", .per = "warp", .shape = "n = 65536"},
      .function = "dot",
@@ -481,10 +500,12 @@ EXERCISE(418) = {
     .drawn = numbers,
     .functions = {"dot", "finish", "turn", "add_bias", "polynomial", "fetch_left", "blur",
                   "average_models"},
+    .baseline_file = "grader/exercises/418_find_the_bound/baseline.cu",
     .promises = {{"fetch_left", HAS_WAITED}},
     .points = 5,
     .speed_points = 15,
     .see = "turn, 33x65",
     .cases = cases,
+    .speed = speed,
     .traffic = traffic,
 };
