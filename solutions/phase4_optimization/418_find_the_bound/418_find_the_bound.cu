@@ -183,6 +183,7 @@ __global__ static void polynomial_kernel(float *y, const float *x, size_t n,
 #ifdef BROKEN
     for (int k = 0; k < terms; k++) {
         float power = 1.0f;
+#pragma unroll 1
         for (int j = 0; j < k; j++) power *= at;
         sum += coefficients[k] * power;
     }
