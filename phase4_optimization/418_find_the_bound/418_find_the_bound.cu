@@ -24,7 +24,6 @@ static unsigned parts(size_t n, size_t part)
 
 /* ---- dot ------------------------------------------------------------------------------------- */
 
-
 __global__ static void dot_kernel(float *out, const float *a, const float *b, size_t n)
 {
     __shared__ float of_warp[THREADS / LANES];

@@ -24,10 +24,6 @@ static unsigned parts(size_t n, size_t part)
 
 /* ---- dot ------------------------------------------------------------------------------------- */
 
-#ifndef BROKEN
-#define MOST_BLOCKS 1024u
-#endif
-
 __global__ static void dot_kernel(float *out, const float *a, const float *b, size_t n)
 {
     __shared__ float of_warp[THREADS / LANES];
@@ -58,7 +54,7 @@ cudaError_t dot(float *out, const float *a, const float *b, size_t n, cudaStream
 #else
     const cudaError_t error = cudaMemsetAsync(out, 0, sizeof *out, stream);
     if (error != cudaSuccess || n == 0) return error;
-    const unsigned blocks = min(parts(n, THREADS), MOST_BLOCKS);
+    const unsigned blocks = min(parts(n, THREADS), 1024u);
     dot_kernel<<<blocks, THREADS, 0, stream>>>(out, a, b, n);
 #endif
     return cudaGetLastError();
@@ -231,7 +227,7 @@ cudaError_t fetch_left(float *h_out, const float *x, int rows, int cols, int wid
 #ifdef BROKEN
 #define TALL 1 /* rows of y per thread */
 #else
-#define TALL 32 /* rows of y per thread */
+#define TALL 32 /* rows of y per thread, which loads 8 more */
 #endif
 
 __global__ static void blur_kernel(float *y, const float *x, int rows, int cols)
