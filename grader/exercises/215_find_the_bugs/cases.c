@@ -4,7 +4,7 @@
  * that a finding is seen before it is named. shape: kernel, n
  */
 #include "correctness/case.h"
-#include "exercises/shared/hashed_answer.h"
+#include "exercises/shared/answers/hashed_answer.h"
 
 #include <string.h>
 

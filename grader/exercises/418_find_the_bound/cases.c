@@ -6,7 +6,7 @@
  * shape: sizes of the function
  */
 #include "correctness/case.h"
-#include "exercises/shared/hashed_answer.h"
+#include "exercises/shared/answers/hashed_answer.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* hashed_answer.c: a line of answers against its hash. */
-#include "exercises/shared/hashed_answer.h"
+#include "exercises/shared/answers/hashed_answer.h"
 
-#include "base/base.h"
+#include "correctness/case.h"
 
 #include <stdio.h>
 #include <string.h>
