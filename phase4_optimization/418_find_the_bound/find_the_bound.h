@@ -1,7 +1,7 @@
 /*
  * find_the_bound.h: the contract of exercise 418. The conventions are in optimization.h. Every
  * function is right as it is handed out, and slow. Inputs and outputs do not overlap; where a size
- * is 0 there is nothing to do, but for `dot`, which is 0 then.
+ * is 0 there is nothing to do, but for `dot_product`, which is 0 then.
  */
 #ifndef COURSE_FIND_THE_BOUND_H
 #define COURSE_FIND_THE_BOUND_H
@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 /** out[0] = the sum of a[i] * b[i] */
-cudaError_t dot(float *out, const float *a, const float *b, size_t n, cudaStream_t stream);
+cudaError_t dot_product(float *out, const float *a, const float *b, size_t n, cudaStream_t stream);
 
 /** y[i] = max(scale * x[i] + shift, 0) + residual[i] */
 cudaError_t finish(float *y, const float *x, const float *residual, size_t n, float scale,

@@ -17,7 +17,8 @@ static unsigned parts(size_t n, size_t part)
     return (unsigned)((n + part - 1) / part);
 }
 
-/* ---- dot ------------------------------------------------------------------------------------- */
+/* ---- dot_product
+ * ------------------------------------------------------------------------------------- */
 
 __global__ static void dot_kernel(float *out, const float *a, const float *b, size_t n)
 {
@@ -32,8 +33,8 @@ __global__ static void dot_kernel(float *out, const float *a, const float *b, si
     *out = sum;
 }
 
-extern "C" cudaError_t baseline_dot(float *out, const float *a, const float *b, size_t n,
-                                    cudaStream_t stream)
+extern "C" cudaError_t baseline_dot_product(float *out, const float *a, const float *b, size_t n,
+                                            cudaStream_t stream)
 {
     dot_kernel<<<1, THREADS, 0, stream>>>(out, a, b, n);
     return cudaGetLastError();

@@ -22,7 +22,7 @@ enum { SIDE = 16, REACH = 4, TILE = 32, BLOCK_OF_SAMPLES = 512 };
 /* ---- the functions: inputs, ONE call, the result ----------------------------------------------
  */
 
-static void run_dot(const char *function, const long *shape)
+static void run_dot_product(const char *function, const long *shape)
 {
     const size_t n = (size_t)shape[0];
     const float *a = random_f32(n), *b = random_f32(n);
@@ -240,7 +240,7 @@ static const struct stage {
     double (*before)(drawn);
     const char *bound, *what; /* hashed; in words */
 } stages[FUNCTIONS] = {
-    {"dot", run_dot, warps, warps_before, "c148c843e2b5", "warps"},
+    {"dot_product", run_dot_product, warps, warps_before, "45724aa93667", "warps"},
     {"finish", run_finish, bytes_by_kernels, moved_before, "276aa7903c7d", "bytes moved"},
     {"turn", run_turn, bank_conflicts, conflicts_before, "863c797ddb23", "bank conflicts"},
     {"add_bias", run_add_bias, kernel_launches, launches_before, "d31a4a470a78", "launches"},
@@ -317,8 +317,8 @@ static void run_drawn(const long *shape)
     s->run(s->name, sizes[shape[0]]);
     const double is = call_counts() ? s->count(call_counts()) : NAN;
     const double said = expect_diagnosis(s);
-    expect(isnan(is) || fabs(said - is) <= ROUGHLY * is, "%s, your sizes: predicted %.0f %s, but it is %.0f", s->name,
-           said, s->what, is);
+    expect(isnan(is) || fabs(said - is) <= ROUGHLY * is,
+           "%s, your sizes: predicted %.0f %s, but it is %.0f", s->name, said, s->what, is);
 }
 
 /* ---- tables ------------------------------------------------------------------------------------
@@ -345,7 +345,7 @@ static void run_drawn(const long *shape)
         LONG_ROW(title ", 2x70001", run, which, 2, 70001)
 
 static const grading_case cases[] = {
-    OF_N("dot", DOT),
+    OF_N("dot_product", DOT),
     OF_N("finish", FINISH),
     OF_A_MATRIX("turn", TURN),
     LONG_ROW("turn, 70001x3", run, TURN, 70001, 3),
@@ -398,7 +398,7 @@ static const grading_case cases[] = {
     }
 
 static const speed_test speed[] = {
-    SPEED(dot, "n = 2²²", 2, 1 << 22),
+    SPEED(dot_product, "n = 2²²", 2, 1 << 22),
     SPEED(finish, "n = 2²⁴", 1.5, 1 << 24),
     SPEED(turn, "4096 × 4096", 1.5, 4096, 4096),
     SPEED(add_bias, "1024 × 1024", 2, 1024, 1024),
@@ -411,8 +411,8 @@ static const speed_test speed[] = {
 
 static const traffic_test traffic[] = {
     {.metric = {"instructions", .per = "warp", .shape = "n = 65536"},
-     .function = "dot",
-     .run = run_dot,
+     .function = "dot_product",
+     .run = run_dot_product,
      .shape = {65536},
      .count = instructions_per_warp,
      .bound = AT_MOST,
@@ -497,10 +497,10 @@ EXERCISE(418) = {
     .name = "find_the_bound",
     .file = "phase4_optimization/418_find_the_bound/418_find_the_bound.cu",
     .parts = {"phase4_optimization/418_find_the_bound/418_find_the_bound.answers"},
-    .answers = {"dot", "finish", "turn", "add_bias", "polynomial", "fetch_left", "blur",
+    .answers = {"dot_product", "finish", "turn", "add_bias", "polynomial", "fetch_left", "blur",
                 "average_models"},
     .drawn = numbers,
-    .functions = {"dot", "finish", "turn", "add_bias", "polynomial", "fetch_left", "blur",
+    .functions = {"dot_product", "finish", "turn", "add_bias", "polynomial", "fetch_left", "blur",
                   "average_models"},
     .baseline_file = "grader/exercises/418_find_the_bound/baseline.cu",
     .promises = {{"fetch_left", HAS_WAITED}},

@@ -22,7 +22,8 @@ static unsigned parts(size_t n, size_t part)
     return (unsigned)((n + part - 1) / part);
 }
 
-/* ---- dot ------------------------------------------------------------------------------------- */
+/* ---- dot_product
+ * ------------------------------------------------------------------------------------- */
 
 __global__ static void dot_kernel(float *out, const float *a, const float *b, size_t n)
 {
@@ -47,7 +48,7 @@ __global__ static void dot_kernel(float *out, const float *a, const float *b, si
 #endif
 }
 
-cudaError_t dot(float *out, const float *a, const float *b, size_t n, cudaStream_t stream)
+cudaError_t dot_product(float *out, const float *a, const float *b, size_t n, cudaStream_t stream)
 {
 #ifdef BROKEN
     dot_kernel<<<1, THREADS, 0, stream>>>(out, a, b, n);

@@ -167,7 +167,7 @@ static const reach table[] = {
     /* there are eight devices */ {415, "allreduce_open allreduce_close", NULL, {0}},
     {416, "transpose_tma", "", {BLOCK, GRID}},
     {417, "softmax_cluster", "", {GRID, GRID}},
-    {418, "dot", "dot", {0, GRID}},
+    {418, "dot_product", "dot_product", {0, GRID}},
     {418, "finish", "finish", {0, GRID}},
     {418, "turn", "turn", {0, GRID, GRID}},
     {418, "add_bias", "add_bias", {0, GRID, GRID}},

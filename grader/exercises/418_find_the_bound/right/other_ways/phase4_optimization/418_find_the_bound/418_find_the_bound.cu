@@ -22,7 +22,7 @@ __global__ static void dot_stretch(float *out, const float *a, const float *b, s
     if (threadIdx.x % 32 == 0) atomicAdd(out, even);
 }
 
-cudaError_t dot(float *out, const float *a, const float *b, size_t n, cudaStream_t stream)
+cudaError_t dot_product(float *out, const float *a, const float *b, size_t n, cudaStream_t stream)
 {
     cudaError_t error = cudaMemsetAsync(out, 0, sizeof(float), stream);
     if (error != cudaSuccess) return error;
