@@ -22,8 +22,7 @@ static unsigned parts(size_t n, size_t part)
     return (unsigned)((n + part - 1) / part);
 }
 
-/* ---- dot_product
- * ------------------------------------------------------------------------------------- */
+/* ---- dot_product ----------------------------------------------------------------------------- */
 
 __global__ static void dot_kernel(float *out, const float *a, const float *b, size_t n)
 {
