@@ -230,17 +230,22 @@ cudaError_t fetch_left(float *h_out, const float *x, int rows, int cols, int wid
 #define TALL 32 /* rows of y per thread, which loads 8 more */
 #endif
 
+/* blockIdx.x counts stretches of TALL rows, blockIdx.y stretches of THREADS columns. */
 __global__ static void blur_kernel(float *y, const float *x, int rows, int cols)
 {
-    const unsigned across = (cols - 1) / THREADS + 1;
-    const int col = blockIdx.x % across * THREADS + threadIdx.x, top = blockIdx.x / across * TALL;
+    const int col = blockIdx.y * THREADS + threadIdx.x, top = blockIdx.x * TALL;
     if (col >= cols) return;
 #ifdef BROKEN
-    const int first = top < BLUR_REACH ? 0 : top - BLUR_REACH;
-    const int end = rows - top > BLUR_REACH ? top + BLUR_REACH + 1 : rows;
+    const float *at = x + (size_t)top * cols + col;
     float sum = 0.0f;
-    for (int row = first; row < end; row++) sum += x[(size_t)row * cols + col];
-    y[(size_t)top * cols + col] = sum / (end - first);
+    int count = 0;
+#pragma unroll
+    for (int j = -BLUR_REACH; j <= BLUR_REACH; j++) {
+        if (top + j < 0 || top + j >= rows) continue;
+        sum += at[(ptrdiff_t)j * cols];
+        count++;
+    }
+    y[(size_t)top * cols + col] = sum / count;
 #else
     float window[WINDOW] = {}; /* of the column: 0 where there is no row */
     for (int row = top - BLUR_REACH; row < top + TALL + BLUR_REACH; row++) {
@@ -260,8 +265,8 @@ __global__ static void blur_kernel(float *y, const float *x, int rows, int cols)
 
 cudaError_t blur(float *y, const float *x, int rows, int cols, cudaStream_t stream)
 {
-    const unsigned blocks = parts(rows, TALL) * parts(cols, THREADS);
-    if (blocks > 0) blur_kernel<<<blocks, THREADS, 0, stream>>>(y, x, rows, cols);
+    const dim3 blocks(parts(rows, TALL), parts(cols, THREADS));
+    if (rows > 0 && cols > 0) blur_kernel<<<blocks, THREADS, 0, stream>>>(y, x, rows, cols);
     return cudaGetLastError();
 }
 
