@@ -30,10 +30,10 @@
  * fp32, in an order that changes from run to run. And a warp of 16 rows loads 512 bytes of shared
  * memory for two products, twice what 4c does: 32 rows would take too many registers.
  */
+#include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
 #include "../../phase4_optimization/4c_flash_attention2/4c_tile.cuh"
 #include "4c_flash_attention2/flash_attention2.h"
 #include "4d_flash_attention2_backward/flash_attention2_backward.h"
-#include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
 #include "not_implemented.h"
 #include <cuda_pipeline.h>
 

@@ -29,11 +29,11 @@
  * loads first, 512 bytes of keys or values for four products, and on Hopper no stream of `mma.sync`
  * keeps the tensor cores more than 63 % busy (4a).
  */
-#include "4c_flash_attention2/flash_attention2.h"
-#include "4c_tile.cuh"
 #ifdef BROKEN
 #include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
 #endif
+#include "4c_flash_attention2/flash_attention2.h"
+#include "4c_tile.cuh"
 #include "not_implemented.h"
 #include <float.h>
 #include <math.h>
