@@ -38,8 +38,8 @@
 #include "208_reduce/reduce.h"
 #include "314_adam/adam.h"
 #include "3a_deterministic_backward/deterministic_backward.h"
-#include "4d_flash_attention2_backward/flash_attention2_backward.h"
 #include "4i_flash_attention3/flash_attention3.h"
+#include "4j_flash_attention3_backward/flash_attention3_backward.h"
 #include "510_gpt2/gpt2.h"
 #include "510_hopper.cuh"
 #include "510_tokens.cuh"
@@ -306,7 +306,7 @@ static cudaError_t attention_backward(const gpt2 *net, const layer_activations *
     const gpt_config *c = &net->config;
     const size_t width = (size_t)net->batch * net->seq * c->channels;
     bf16 *grad_heads = net->wide, *grad = net->wide + width;
-    return attention_flash2_backward(grad, grad + width, grad + 2 * width, grad_heads, l->attention,
+    return attention_flash3_backward(grad, grad + width, grad + 2 * width, grad_heads, l->attention,
                                      l->lse, l->qkv, l->qkv + width, l->qkv + 2 * width, net->batch,
                                      c->heads, net->seq, c->channels / c->heads, 1,
                                      score_scale(net), stream);
