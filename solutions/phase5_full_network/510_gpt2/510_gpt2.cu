@@ -9,7 +9,7 @@
  *                     applied to the sums
  *   510_rows.cuh      layer normalization, and sums down the columns
  *   510_tokens.cuh    rows for tokens, the loss in place, heads
- *   4i and 4d         attention, which keeps no square of seq x seq
+ *   4i and 4j         attention, which keeps no square of seq x seq
  *   314 and 3a        AdamW in its groups; the gradient of the table, always in the same order
  *
  * Two copies of the parameters: AdamW's steps are far smaller than the spacing of bf16 numbers, so
@@ -22,7 +22,7 @@
  * large as 508's; logits exist for a quarter of the tokens at a time, and become their gradient.
  *
  * Given: the arena, the descriptions of products (linear, linear_inputs, linear_weights), attention
- * by 4i and 4d, the walk over the layers, AdamW; of the parts all but `finish` and loss_kernel. To
+ * by 4i and 4j, the walk over the layers, AdamW; of the parts all but `finish` and loss_kernel. To
  * write: these two; layer_forward, layer_backward, head; the step; and how many logits there are at
  * a time.
  *
