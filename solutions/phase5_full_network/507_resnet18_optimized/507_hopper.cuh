@@ -205,6 +205,7 @@ __device__ static void fetch_boxes(const hopper_conv &a, const wide_work<T> &wor
 {
     turn buffer = {a.buffers, 0, 1};
     const int width = ROW_BYTES / sizeof(E);
+    wait_for_kernel_before();
     for (int c = 0; c < a.chunks; c++) {
         for (int p = 0; p < a.phases; p++, buffer.next()) {
             const int b = buffer.at;
@@ -367,6 +368,7 @@ __device__ __forceinline__ static void take_up(const float *rows, const hopper_c
     const int n = threadIdx.x % LINE * WIDTH;
     float bias[WIDTH];
     load_floats<WIDTH>(bias, &a.bias[work.channel + n]);
+    wait_for_kernel_before(); /* for the residual, and for those that still read what y replaces */
 #pragma unroll 1
     for (int i = threadIdx.x / LINE; i < COUNT; i += STEP * AHEAD) {
         int at[AHEAD]; /* in chunks of 16 bytes */
@@ -417,6 +419,7 @@ __global__ static void __launch_bounds__(T::THREADS, T::BLOCKS)
     }
     fence_async();
     __syncthreads(); /* barriers and zeros are there */
+    let_next_start();
     if (warp == 0 && threadIdx.x % 32 == 0) fetch_weights<element, T>(a, work);
     if (warp == 1 && threadIdx.x % 32 == 0) fetch_boxes<element, T>(a, work);
     if constexpr (T::CONVERTERS > 0) {
@@ -660,11 +663,12 @@ static cudaError_t hopper_prepare(const hopper_layer *l)
                                 MOST_SHARED);
 }
 
-static cudaError_t hopper_launch(hopper_layer *l, cudaStream_t stream)
+/** @param early see launch_kernel */
+static cudaError_t hopper_launch(hopper_layer *l, bool early, cudaStream_t stream)
 {
     void *parameters[] = {&l->conv};
-    return cudaLaunchKernel(l->kernel, dim3(l->blocks), dim3(l->variant.threads), parameters,
-                            l->shared_bytes, stream);
+    return launch_kernel(l->kernel, dim3(l->blocks), dim3(l->variant.threads), parameters,
+                         l->shared_bytes, early, stream);
 }
 
 #else
@@ -701,7 +705,7 @@ static cudaError_t hopper_prepare(const hopper_layer *)
     return cudaErrorNotSupported;
 }
 
-static cudaError_t hopper_launch(hopper_layer *, cudaStream_t)
+static cudaError_t hopper_launch(hopper_layer *, bool, cudaStream_t)
 {
     return cudaErrorNotSupported;
 }
