@@ -303,12 +303,10 @@ multiply_boxes(float sum[T::PIXELS / 8][4], const hopper_conv &a, const wide_wor
             multiply_tap<P, T>(sum, w, x, 0, 0, i > 0);
             wait_for_products<1>(); /* the tap before is done, and this one at work */
         }
-#ifndef OLD_GIVE
         if (P == RESNET18_FP32)
-            give_back(work.empty(stage.at)); /* this tap is done */
-        else
-#endif
-        if (i > 0) give_back(work.empty(before.at));
+            give_back(work.empty(stage.at)); /* all products are done, those of this tap too */
+        else if (i > 0)
+            give_back(work.empty(before.at));
         if (last >= 0) give_back(work.left(last));
         last = -1;
         before = stage;
@@ -476,15 +474,13 @@ template <resnet18_precision P> static hopper_variant hopper_variant_in(int i)
     }
 }
 
-/* Sums and those of a tap: twice the registers, so 120 pixels at most. */
+/* Sums and those of a tap: twice the registers, so 120 pixels at most. Two groups that share their
+ * pixels come first, for of equals the first is taken: what is split serves twice the channels. */
 template <> hopper_variant hopper_variant_in<RESNET18_FP32>(int i)
 {
-#ifndef OLD_ORDER
-    i = !i;
-#endif
     if (i == 0)
-        return hopper_variant_of<RESNET18_FP32, wide_tile<RESNET18_FP32, 1, 2, 120, 2, 1>>();
-    return hopper_variant_of<RESNET18_FP32, wide_tile<RESNET18_FP32, 2, 1, 120, 3, 1>>();
+        return hopper_variant_of<RESNET18_FP32, wide_tile<RESNET18_FP32, 2, 1, 120, 3, 1>>();
+    return hopper_variant_of<RESNET18_FP32, wide_tile<RESNET18_FP32, 1, 2, 120, 2, 1>>();
 }
 
 static hopper_variant hopper_variant_at(resnet18_precision precision, int i)
