@@ -129,7 +129,7 @@ $(BUILD)/gpt: $(call PROGRAM_O,$(wildcard programs/gpt/*.c) $(if $(FAST),program
 	    $(if $(GPUS),-Xlinker --wrap=allreduce_ring -ldl) $(CUDA_CC_FLAGS) -lm -o $@
 
 # dropout.c and the files of fast/ stand between the network and these.
-GPT_WRAPPED = attention_naive attention_naive_backward $(if $(FAST),adam_update_groups attention_flash2 attention_flash2_backward)
+GPT_WRAPPED = attention_naive attention_naive_backward $(if $(FAST),adam_update_groups attention_flash3 attention_flash3_backward)
 
 # From a file to a trained network, by io_uring and cuFile too, where they are.
 URING  = $(if $(shell $(CC) -E -include liburing.h -x c /dev/null >/dev/null 2>&1 && echo yes),-DWITH_URING -luring)
