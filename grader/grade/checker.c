@@ -5,6 +5,7 @@
  */
 #include "grade.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -177,6 +178,19 @@ json_t *checker_take(checker *c)
 {
     if (c->turns >= 0 && write(c->turns, "", 1) != 1) return NULL;
     return json_loadf(c->entries, JSON_DISABLE_EOF_CHECK, NULL);
+}
+
+bool checker_is_ready(checker *c)
+{
+    const int fd = fileno(c->entries), flags = fcntl(fd, F_GETFL);
+    if (c->turns >= 0) return false; /* it works only while it is waited for */
+    fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+    const int first = getc(c->entries); /* some may have been read already */
+    const bool ready = first != EOF || errno != EAGAIN;
+    if (first != EOF) ungetc(first, c->entries);
+    clearerr(c->entries);
+    fcntl(fd, F_SETFL, flags);
+    return ready;
 }
 
 void checker_stop(checker *c)

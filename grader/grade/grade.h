@@ -52,6 +52,7 @@ typedef struct run {
     int count;
     checker *checker; /* judges the same on softgpu, beside a GPU; or NULL */
     int at_once;      /* so many exercises; 0: one, in this process */
+    int reported;     /* so many, from the first on */
     bool interrupted; /* an exercise has no verdict: the machine ended a process of it */
 } run;
 
@@ -95,13 +96,18 @@ void build_on_prerequisites(run *, item *);
 void judge_item(run *, item *, const device_facts *);
 /** All that can be built, and say so, in their order. */
 void judge_items(run *, const grading *);
+/** Say what has a verdict by now, without waiting for softgpu unless another exercise does. */
+void report_judged(run *, const grading *);
 
 /* ---- several.c ------------------------------------------------------------------------------- */
 
 /** Does what it stands on still have no verdict? */
 bool must_wait(run *, const item *);
-/** Judge those that need not wait, so many at a time. @return false: none is left */
-bool judge_several(run *, const device_facts *, int width);
+/** How many exercises at a time, where nothing else is asked for. */
+int jobs_of(const options *);
+/** Judge those that need not wait, so many at a time, and report each. @return false: none is left
+ */
+bool judge_several(run *, const grading *, int width);
 
 /* ---- on_softgpu.c ---------------------------------------------------------------------------- */
 
@@ -128,6 +134,8 @@ void checks_await(check *const begun[], int count, int most);
 json_t *check_take(check *);
 /** The next entry, once it is there. @return NULL when none will come */
 json_t *checker_take(checker *);
+/** Is it there, or will none come? */
+bool checker_is_ready(checker *);
 void checker_stop(checker *); /* NULL is allowed */
 
 #endif
