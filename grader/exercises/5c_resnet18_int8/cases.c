@@ -240,8 +240,8 @@ static void run_network(state *s, const float *params, int kind)
             if (i < 0) continue;
             const filters f = filters_of(params, i, kind);
             s->tensor[i] = f64_array(count_of(i, s->batch, s->size));
-            convolve((conv_job){
-                .s = s, .f = &f, .i = i, .x = s->tensor[i], .quantize = kind == BYTES});
+            convolve(
+                (conv_job){.s = s, .f = &f, .i = i, .x = s->tensor[i], .quantize = kind == BYTES});
         }
         if (b < 0) pool(s);
     }
