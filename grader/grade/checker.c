@@ -112,6 +112,11 @@ void check_await_turn(void)
     my_turn = -1;
 }
 
+void check_end_turn(void)
+{
+    if (my_turn < 0 && write(my_entry, " ", 1) != 1) _exit(1);
+}
+
 check *check_start(json_t *(*judge)(void *, int), void *context, int i)
 {
     int entry[2], turn[2];
@@ -154,11 +159,23 @@ void checks_await(check *const begun[], int count, int most)
     }
 }
 
+void check_give_turn(check *c)
+{
+    if (c && write(c->turn[1], "", 1) != 1) { /* it will end when it is closed */
+    }
+}
+
+/* A blank where it awaited its turn, and one where the turn is over; its entry, or its end. */
+void check_await_end_of_turn(check *c)
+{
+    int first = c ? getc(c->entry) : EOF;
+    if (first == ' ') first = getc(c->entry);
+    if (first != EOF) ungetc(first, c->entry);
+}
+
 json_t *check_take(check *c)
 {
     if (!c) return NULL;
-    if (write(c->turn[1], "", 1) != 1) { /* it will end when it is closed */
-    }
     close(c->turn[0]), close(c->turn[1]);
     json_t *entry = json_loadf(c->entry, 0, NULL);
     fclose(c->entry);

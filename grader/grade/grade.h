@@ -126,11 +126,16 @@ int checker_width(void);
 /** Judge one in a process of its own. @return what was begun, to be taken, or NULL */
 typedef struct check check;
 check *check_start(json_t *(*judge)(void *context, int i), void *context, int i);
-/** In such a process: wait to be taken. The second time it returns at once. */
+/** In such a process: wait for its turn. The second time it returns at once. */
 void check_await_turn(void);
+/** In such a process: others may have theirs. */
+void check_end_turn(void);
+/** Let it go on, and wait until it has had its turn; what it then clears away disturbs nobody. */
+void check_give_turn(check *);
+void check_await_end_of_turn(check *);
 /** Wait until at most so many are at work; others have ended or await their turn. */
 void checks_await(check *const begun[], int count, int most);
-/** Let it go on to its end. @return its entry, or NULL */
+/** Wait for its end. It has had its turn. @return its entry, or NULL */
 json_t *check_take(check *);
 /** The next entry, once it is there. @return NULL when none will come */
 json_t *checker_take(checker *);

@@ -56,6 +56,7 @@ static options options_for(const run *r, const item *it)
     options o = *r->options;
     if (r->at_once) {
         o.await_turn = check_await_turn;
+        o.end_turn = check_end_turn;
         o.jobs = r->at_once;
     }
     if (it->wanted) return o;

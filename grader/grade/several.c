@@ -58,7 +58,10 @@ static void judge_at_once(round_of *all, int width)
         all->begun[i] = check_start(judge_one, all, i);
     }
     checks_await(all->begun, all->count, 0);
+    check_give_turn(all->begun[0]);
     for (int i = 0; i < all->count; i++) {
+        check_await_end_of_turn(all->begun[i]);
+        if (i + 1 < all->count) check_give_turn(all->begun[i + 1]);
         take(all, i);
         report_judged(all->run, all->grading);
     }
