@@ -83,6 +83,13 @@ fails(const call_request *r, const call_outcome *o, const char *format, ...)
             r->function, nth(r->refuse_at, number), o->calls.refused, o->calls.refusal, why);
 }
 
+/* What a device lacks, a function may do in another way. */
+static bool does_without(const call_outcome *o)
+{
+    return strcmp(o->calls.refusal, "cudaErrorNotSupported") == 0 &&
+           o->calls.deeds[DEED_LAUNCH].count > 0;
+}
+
 /* What fails for want of memory has to say so, and to give back what it has. Else the device is in
  * trouble, and so is the program. */
 static void judge(const call_request *r, const call_outcome *o)
@@ -91,7 +98,7 @@ static void judge(const call_request *r, const call_outcome *o)
     const bool keeps =
         promise_of(running->exercise, r).what & MAY_KEEP || r->without_kernels || !of_memory;
     if (o->failed) fails(r, o, "then %s", o->message);
-    if (o->returned.i == 0) fails(r, o, "the function returned cudaSuccess");
+    if (o->returned.i == 0 && !does_without(o)) fails(r, o, "the function returned cudaSuccess");
     if (o->returned.i == 1 && of_memory)
         fails(r, o, "the function returned cudaErrorInvalidValue, as if its arguments were wrong");
     if (o->kept > 0 && !keeps) fails(r, o, "device memory that it had allocated is not freed");
