@@ -6,7 +6,6 @@
 
 #include <ffi.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef union value {
     int i;
@@ -60,14 +59,6 @@ static ffi_type *return_type(const wire_call *call)
     }
 }
 
-/* What a function reads of its stack before it writes there is no zero, and no small float. */
-static void __attribute__((noinline)) spoil_stack(void)
-{
-    char below[32 << 10];
-    memset(below, 0x7f, sizeof below);
-    __asm__ volatile("" ::"r"(below) : "memory");
-}
-
 void invoke(void (*function)(void), const wire_call *call, void *pointers[], wire_reply *reply)
 {
     ffi_type *types[WIRE_ARGUMENTS];
@@ -91,7 +82,6 @@ void invoke(void (*function)(void), const wire_call *call, void *pointers[], wir
         double f64;
         void *pointer;
     } returned = {0};
-    if (!call->timed) spoil_stack();
     ffi_call(&cif, function, &returned, addresses);
 
     switch (call->returns) {
