@@ -401,7 +401,6 @@ static const speed_test speed[] = {
     SPEED(dot_product, "2^22 floats", 20, 1 << 22),
     SPEED(finish, "2^24 floats", 1.8, 1 << 24),
     SPEED(turn, "4096 × 4096", 1.4, 4096, 4096),
-    SPEED(add_bias, "1024 × 1024", 20, 1024, 1024),
     SPEED(polynomial, "2^22 floats, 32 terms", 4, 1 << 22, 32),
     SPEED(fetch_left, "2048 × 4096, 64 wide", 20, 2048, 4096, 64),
     SPEED(blur, "4096 × 4096", 1.3, 4096, 4096),
