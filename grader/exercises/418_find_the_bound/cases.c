@@ -346,6 +346,7 @@ static void run_drawn(const long *shape)
 
 static const grading_case cases[] = {
     OF_N("dot_product", DOT),
+    LONG_ROW("dot_product, n=600001", run, DOT, 600001),
     OF_N("finish", FINISH),
     OF_A_MATRIX("turn", TURN),
     LONG_ROW("turn, 70001x3", run, TURN, 70001, 3),
