@@ -20,14 +20,15 @@
 
 /* ---- in a call ------------------------------------------------------------------------------- */
 
-/* After it there is nothing that could be called again. */
-static bool is_an_end(const char *function)
+/* After it there is nothing that could be called again: all it is given is what it ends. */
+static bool is_an_end(const call_request *r)
 {
     static const char *const ends[] = {"_free", "_destroy", "_close", "_release"};
+    const char *function = r->function;
     const size_t length = strlen(function);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         const size_t n = strlen(ends[i]);
-        if (length > n && strcmp(function + length - n, ends[i]) == 0) return true;
+        if (length > n && strcmp(function + length - n, ends[i]) == 0) return r->count == 1;
     }
     return false;
 }
@@ -48,7 +49,7 @@ static bool changes_network(const case_state *s, const call_request *r)
 static bool is_of_interest(const case_state *s, const call_request *r)
 {
     const bool speaks = r->returns == WIRE_RETURN_CUDA && !r->wanted && !(r->place & ON_CPU);
-    if (promise_of(s->exercise, r).what & MAY_FAIL_ANYHOW || is_an_end(r->function)) return false;
+    if (promise_of(s->exercise, r).what & MAY_FAIL_ANYHOW || is_an_end(r)) return false;
     return speaks || (r->returns == WIRE_RETURN_VOID && r->place == ON_HOST && !has_networks(s));
 }
 
@@ -58,7 +59,8 @@ void failure_first(case_state *s, call_request *r)
     if (!s->refuse_at || number < 0 || s->refused & 1u << number || !is_of_interest(s, r)) return;
     s->refused |= 1u << number;
     r->refuse_at = s->refuse_at;
-    r->without_kernels = changes_network(s, r);
+    r->without_kernels =
+        changes_network(s, r) || promise_of(s->exercise, r).what & ENDS_WITH_ERRORS;
 }
 
 static const char *nth(uint32_t n, char text[16])
@@ -92,6 +94,8 @@ static void judge(const call_request *r, const call_outcome *o)
         promise_of(running->exercise, r).what & MAY_KEEP || r->without_kernels || !of_memory;
     if (o->failed) fails(r, o, "then %s", o->message);
     if (o->returned.i == 0) fails(r, o, "the function returned cudaSuccess");
+    if (o->calls.moved && promise_of(running->exercise, r).what & KEEPS_DEVICE)
+        fails(r, o, "another device is the current one than before");
     if (o->returned.i == 1 && of_memory)
         fails(r, o, "the function returned cudaErrorInvalidValue, as if its arguments were wrong");
     if (o->kept > 0 && !keeps) fails(r, o, "device memory that it had allocated is not freed");

@@ -75,6 +75,9 @@ char *promise_broken(const promise *p, const wire_calls *c)
                  "has waited",
                  p->function) < 0)
         return strdup("");
+    if (!text && p->what & KEEPS_DEVICE && c->moved &&
+        asprintf(&text, "%s: another device is the current one than before", p->function) < 0)
+        return strdup("");
     if (!text && p->launches > 0 && c->deeds[DEED_LAUNCH].count > p->launches &&
         asprintf(&text, "%s: it makes %u launches; its contract says at most %u", p->function,
                  c->deeds[DEED_LAUNCH].count, p->launches) < 0)

@@ -37,6 +37,14 @@ void calls_start(const wire_call *call, void *stream)
     counting = true;
 }
 
+bool calls_refuse(unsigned number)
+{
+    const bool refused = *calls.refused;
+    *calls.refused = 0;
+    refuse_at = number ? calls.count + number : 0;
+    return refused;
+}
+
 void calls_stop(wire_reply *reply)
 {
     counting = false;
@@ -58,7 +66,7 @@ enum {
     DID_END = 1 << DEED_END,
     DID_ASTRAY = 1 << DEED_ASTRAY,
     DID_NOTHING = 1 << DEEDS, /* that is refused */
-    DID_ORDER = 2 << DEEDS,   /* a stream waits for another */
+    DID_ORDER = 2 << DEEDS,   /* a stream waits for another, or is waited for */
 };
 
 typedef enum side { DEVICE_SIDE, PAGEABLE_SIDE, PINNED_SIDE } side;
@@ -198,7 +206,7 @@ static cudaError_t count_made(cudaError_t error)
         NEXT(name);                                                                                \
         const unsigned deeds = does;                                                               \
         const int refused = enter(#name, deeds);                                                   \
-        if (refused && (deeds == DID_WAIT || deeds == DID_ORDER)) next arguments;                  \
+        if (refused && (deeds == DID_WAIT || deeds & DID_ORDER)) next arguments;                   \
         if (refused) return (cudaError_t)refused;                                                  \
         if (without_kernels && deeds & DID_LAUNCH) return cudaSuccess;                             \
         if (deeds & DID_MAKE) return count_made(next arguments);                                   \
