@@ -224,7 +224,8 @@ static cudaError_t take_last(void)
 cudaError_t cudaGetLastError(void)
 {
     NEXT(cudaGetLastError);
-    return last_error ? take_last() : next();
+    const cudaError_t error = next(); /* there is one last error, and this call clears it */
+    return last_error ? take_last() : error;
 }
 
 cudaError_t cudaPeekAtLastError(void)
