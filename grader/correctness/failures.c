@@ -14,7 +14,7 @@
 
 #define MOST_CALLS      128  /* of the runtime in one call; the others do not fail */
 #define MOST_OF_NETWORK 400  /* ... without kernels, which take the time */
-#define ENOUGH          12   /* calls of the runtime in a call to see how it fails */
+#define ENOUGH          24   /* calls of the runtime in a call to see how it fails */
 #define LONGEST         1.0  /* seconds of a case that is run again, */
 #define LONGEST_ONCE    30.0 /* ... where nothing is computed again and again, */
 #define BUSY            60.0 /* ... if no other is quicker, as on a busy machine */
@@ -202,11 +202,10 @@ bool failures_wanted(const options *o)
 
 int run_failures(case_state *s, case_result results[], int count)
 {
-    s->refused = 0;
     for (int f = 0; f < 24 && s->exercise->functions[f]; f++) {
         const int best = best_case(s, results, count, f);
-        if (has_networks(s)) s->refused = ~(1u << f); /* what precedes it leaves a network behind */
-        if (best < 0 || s->refused & 1u << f) continue;
+        s->refused = ~(1u << f); /* those that precede it have cases of their own */
+        if (best < 0) continue;
         char *message = run_function(s, &s->exercise->cases[best], f);
         const char *part = results[best].part;
         if (message) results[count++] = case_of_call(s, FAILURES_CASE, part, message);
