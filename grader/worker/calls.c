@@ -11,6 +11,8 @@
 
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -213,6 +215,20 @@ static cudaError_t count_made(cudaError_t error)
         return ON_ITS_WAY(deeds, next arguments);                                                  \
     }
 #include "runtime_calls.def"
+
+#ifndef WITH_PYTHON
+/* The runtime has threads of its own. */
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                   void *argument)
+{
+    NEXT(pthread_create);
+    if (!code_calls_from(__builtin_return_address(0)) || !enter("pthread_create", 0))
+        return next(thread, attributes, run, argument);
+    last_error = cudaSuccess;
+    snprintf(calls.refusal, sizeof calls.refusal, "EAGAIN");
+    return EAGAIN;
+}
+#endif
 
 static cudaError_t take_last(void)
 {

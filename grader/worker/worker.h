@@ -124,6 +124,8 @@ const char *code_load(const char *path);
 void (*code_function(const char *name))(void);
 /** Of the library, or, under this name, of worker.c: which calls those of the library. */
 bool code_has(const char *function);
+/** Is it in the code of the library? */
+bool code_calls_from(const void *address);
 /** Call a function that it has, as invoke does. */
 void code_call(const wire_call *, void *pointers[], wire_reply *);
 
