@@ -21,15 +21,14 @@
 
 /* ---- in a call ------------------------------------------------------------------------------- */
 
-/* After it there is nothing that could be called again: all it is given is what it ends. */
-static bool is_an_end(const call_request *r)
+/* After it there is nothing that could be called again. */
+static bool is_an_end(const char *function)
 {
     static const char *const ends[] = {"_free", "_destroy", "_close", "_release"};
-    const char *function = r->function;
     const size_t length = strlen(function);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         const size_t n = strlen(ends[i]);
-        if (length > n && strcmp(function + length - n, ends[i]) == 0) return r->count == 1;
+        if (length > n && strcmp(function + length - n, ends[i]) == 0) return true;
     }
     return false;
 }
@@ -50,7 +49,7 @@ static bool changes_network(const case_state *s, const call_request *r)
 static bool is_of_interest(const case_state *s, const call_request *r)
 {
     const bool speaks = r->returns == WIRE_RETURN_CUDA && !r->wanted && !(r->place & ON_CPU);
-    if (promise_of(s->exercise, r).what & MAY_FAIL_ANYHOW || is_an_end(r)) return false;
+    if (promise_of(s->exercise, r).what & MAY_FAIL_ANYHOW || is_an_end(r->function)) return false;
     return speaks || (r->returns == WIRE_RETURN_VOID && r->place == ON_HOST && !has_networks(s));
 }
 
