@@ -19,15 +19,18 @@ typedef enum pool_verb {
 } pool_verb;
 
 typedef struct pool_step {
-    int verb, slot, stream, value;
+    int verb, slot, stream;
+    int value; /* POOL_ALLOC, POOL_FREE: this call of the runtime's fails, 1 is the first; 0: none
+                */
     unsigned long long bytes;
 } pool_step;
 
 typedef struct pool_outcome {
     unsigned long long address; /* in slot */
     unsigned long long in_use, peak, reserved, allocations, hits;
-    int error;     /* cudaError_t of the step */
-    int left_over; /* what cudaGetLastError still returns; POOL_EXPECT: bytes that differ */
+    int error;         /* cudaError_t of the step */
+    int left_over;     /* what cudaGetLastError still returns; POOL_EXPECT: bytes that differ */
+    long long refused; /* whether a call of the runtime failed */
 } pool_outcome;
 
 #endif

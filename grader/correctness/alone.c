@@ -1,8 +1,9 @@
 /*
- * alone.c: each array of each function misaligned alone. The third trial of a case shifts all
- * arrays together, so it passes a kernel that checks one array's address before it accesses
- * another. When all cases of a part have passed, one of them runs again for each array: that array
- * begins 4 bytes past an aligned address, and the others are aligned.
+ * alone.c: cases that run once more. Each array of each function misaligned alone: the third trial
+ * of a case shifts all arrays together, so it passes a kernel that checks one array's address
+ * before it accesses another. When all cases of a part have passed, one of them runs again for each
+ * array: that array begins 4 bytes past an aligned address, and the others are aligned. Then the
+ * small cases run in the other order: a call must not depend on what the calls before it have left.
  */
 #include "running.h"
 
@@ -14,6 +15,8 @@
 #define ARRAYS_MAX    96
 #define BYTES_AT_ONCE 16           /* of the widest access */
 #define CHEAP         (160u << 10) /* bytes: a case with more takes long */
+#define SMALL         (16u << 10)  /* bytes: a case with so few runs in the other order, too */
+#define CASES_MAX     400
 
 static struct lonely {
     char function[64], name[32];
@@ -23,10 +26,12 @@ static struct lonely {
     bool wanted;  /* all cases of its part are right */
 } arrays[ARRAYS_MAX];
 static int array_count;
+static size_t most[CASES_MAX]; /* bytes of a call of each case, and 1; 0: it made none */
 
 void alone_forget(void)
 {
     array_count = 0;
+    memset(most, 0, sizeof most);
 }
 
 static bool may_be_shifted(const wire_argument *w)
@@ -73,6 +78,7 @@ static struct lonely *entry_of(const char *function, const char *name)
 void alone_note(const call_request *r, int at)
 {
     const struct lonely call = measure_call(r);
+    if (at < CASES_MAX && call.bytes >= most[at]) most[at] = call.bytes + 1;
     for (int i = 0; i < r->count; i++) {
         const wire_argument *w = &r->arguments[i].wire;
         struct lonely *a = may_be_shifted(w) ? entry_of(r->function, w->name) : NULL;
@@ -87,7 +93,13 @@ void alone_note(const call_request *r, int at)
 static char *with_reason(const struct lonely *a, char *message)
 {
     char *words = NULL;
-    if (asprintf(&words,
+    if (!a && asprintf(&words,
+                       "%s; it was right before the cases that follow it: something of their calls "
+                       "is left",
+                       message) < 0)
+        abort();
+    if (a &&
+        asprintf(&words,
                  "%s; it was right with all arrays aligned, and with none: here only `%s` of %s is "
                  "not aligned to %d bytes",
                  message, a->name, a->function, BYTES_AT_ONCE) < 0)
@@ -108,15 +120,15 @@ static void put(case_result *result, char *words)
     *result = failed;
 }
 
-static void run_one(const struct lonely *a, case_result *result)
+/* @param a NULL: all as usual, but after other cases */
+static void run_one(const struct lonely *a, int at, case_result *result)
 {
     const call_request usual = running->request;
     running->request.relocate = running->request.against_guard = false;
     running->request.misaligned = false;
-    running->request.alone = a->name;
-    running->request.alone_in = a->function;
+    if (a) running->request.alone = a->name, running->request.alone_in = a->function;
     running->kept = running->keepers = running->left = running->round = 0;
-    char *message = run_case_once(running, &running->exercise->cases[a->at], result->seed);
+    char *message = run_case_once(running, &running->exercise->cases[at], result->seed);
     const bool is_found = running->found_count > 0; /* a race can be right by luck before */
     free(case_take_found(running));                 /* the case itself tells of findings */
     running->request = usual;
@@ -129,6 +141,12 @@ void alone_run(case_result results[], int count)
         arrays[i].wanted = part_is_right(results, count, results[arrays[i].at].part);
     for (int i = 0; i < array_count && !running->dead; i++) {
         case_result *result = &results[arrays[i].at];
-        if (arrays[i].wanted && result->status == PASSED) run_one(&arrays[i], result);
+        if (arrays[i].wanted && result->status == PASSED) run_one(&arrays[i], arrays[i].at, result);
+    }
+    for (int i = count < CASES_MAX ? count - 1 : CASES_MAX - 1; i >= 0 && !running->dead; i--) {
+        case_result *result = &results[i];
+        const bool small = most[i] > 0 && most[i] <= SMALL && !running->exercise->cases[i].line;
+        if (small && result->status == PASSED && part_is_right(results, count, result->part))
+            run_one(NULL, i, result);
     }
 }

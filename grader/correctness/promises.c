@@ -57,8 +57,11 @@ static bool is_broken(const promise *p, const wire_calls *c, size_t row)
 static char *sentence(const promise *p, const wire_calls *c, size_t row)
 {
     char *text = NULL;
-    if (asprintf(&text, "%s: it calls %s; its contract says that it %s", p->function,
-                 c->deeds[table[row].deed].first, table[row].says) < 0)
+    const char *first = c->deeds[table[row].deed].first;
+    const bool another =
+        table[row].deed == DEED_ALLOCATE_ELSEWHERE && strcmp(first, "cudaMallocAsync") == 0;
+    if (asprintf(&text, "%s: it calls %s%s; its contract says that it %s", p->function, first,
+                 another ? " with another stream than its own" : "", table[row].says) < 0)
         return strdup("");
     return text;
 }
@@ -74,6 +77,9 @@ char *promise_broken(const promise *p, const wire_calls *c)
                  "%s: it returns without waiting for what it started; its contract says that it "
                  "has waited",
                  p->function) < 0)
+        return strdup("");
+    if (!text && p->what & KEEPS_DEVICE && c->moved &&
+        asprintf(&text, "%s: another device is the current one than before", p->function) < 0)
         return strdup("");
     if (!text && p->launches > 0 && c->deeds[DEED_LAUNCH].count > p->launches &&
         asprintf(&text, "%s: it makes %u launches; its contract says at most %u", p->function,

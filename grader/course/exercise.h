@@ -127,7 +127,9 @@ enum {
     ALLOCATES_ON_ITS_STREAM = 16, /**< memory of the device, where it needs any */
     COPIES_NOTHING = 32,          /**< between host and device */
     MAY_KEEP = 64,                /**< after a call of the runtime that fails, what it has made */
-    MAY_FAIL_ANYHOW = 128         /**< nothing is said of such calls */
+    MAY_FAIL_ANYHOW = 128,        /**< nothing is said of such calls */
+    ENDS_WITH_ERRORS = 256,       /**< after an error nothing can be called */
+    KEEPS_DEVICE = 512            /**< the current device, after an error too */
 };
 
 /** Functions without a row that are given a stream wait for nothing, in phases 2 to 4. */

@@ -11,6 +11,8 @@
 
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,6 +39,14 @@ void calls_start(const wire_call *call, void *stream)
     counting = true;
 }
 
+bool calls_refuse(unsigned number)
+{
+    const bool refused = *calls.refused;
+    *calls.refused = 0;
+    refuse_at = number ? calls.count + number : 0;
+    return refused;
+}
+
 void calls_stop(wire_reply *reply)
 {
     counting = false;
@@ -58,7 +68,7 @@ enum {
     DID_END = 1 << DEED_END,
     DID_ASTRAY = 1 << DEED_ASTRAY,
     DID_NOTHING = 1 << DEEDS, /* that is refused */
-    DID_ORDER = 2 << DEEDS,   /* a stream waits for another */
+    DID_ORDER = 2 << DEEDS,   /* a stream waits for another, or is waited for */
     DID_ASK = 4 << DEEDS,     /* for what a device may lack */
 };
 
@@ -200,13 +210,27 @@ static cudaError_t count_made(cudaError_t error)
         NEXT(name);                                                                                \
         const unsigned deeds = does;                                                               \
         const int refused = enter(#name, deeds);                                                   \
-        if (refused && (deeds == DID_WAIT || deeds == DID_ORDER)) next arguments;                  \
+        if (refused && (deeds == DID_WAIT || deeds & DID_ORDER)) next arguments;                   \
         if (refused) return (cudaError_t)refused;                                                  \
         if (without_kernels && deeds & DID_LAUNCH) return cudaSuccess;                             \
         if (deeds & DID_MAKE) return count_made(next arguments);                                   \
         return ON_ITS_WAY(deeds, next arguments);                                                  \
     }
 #include "runtime_calls.def"
+
+#ifndef WITH_PYTHON
+/* The runtime has threads of its own. */
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                   void *argument)
+{
+    NEXT(pthread_create);
+    if (!code_calls_from(__builtin_return_address(0)) || !enter("pthread_create", 0))
+        return next(thread, attributes, run, argument);
+    last_error = cudaSuccess;
+    snprintf(calls.refusal, sizeof calls.refusal, "EAGAIN");
+    return EAGAIN;
+}
+#endif
 
 static cudaError_t take_last(void)
 {
@@ -218,7 +242,8 @@ static cudaError_t take_last(void)
 cudaError_t cudaGetLastError(void)
 {
     NEXT(cudaGetLastError);
-    return last_error ? take_last() : next();
+    const cudaError_t error = next(); /* there is one last error, and this call clears it */
+    return last_error ? take_last() : error;
 }
 
 cudaError_t cudaPeekAtLastError(void)

@@ -292,6 +292,14 @@ double device_clock_stop(void)
     return milliseconds * 1e-3;
 }
 
+int device_make_current(int device)
+{
+    int before = 0;
+    cudaGetDevice(&before);
+    if (device >= 0 && device != before) cudaSetDevice(device);
+    return before;
+}
+
 int device_take_error(bool *sticky)
 {
     cudaError_t error = cudaGetLastError();

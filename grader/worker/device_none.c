@@ -98,6 +98,11 @@ double device_clock_stop(void)
     return seconds_now() - started;
 }
 
+int device_make_current(int device)
+{
+    return device;
+}
+
 int device_take_error(bool *sticky)
 {
     *sticky = false;

@@ -3,6 +3,7 @@
 #include "worker.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 static void *library;
 
@@ -23,6 +24,14 @@ static void (*function_called(const char *name))(void)
 {
     void (*const own)(void) = worker_function_find(name);
     return own ? own : code_function(name);
+}
+
+bool code_calls_from(const void *address)
+{
+    Dl_info at;
+    struct link_map *map;
+    return dladdr(address, &at) && dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 &&
+           at.dli_fbase == (void *)map->l_addr;
 }
 
 bool code_has(const char *function)

@@ -226,9 +226,11 @@ static void run(wire_reply *reply)
     const bool in_order = takes_stream() && !call.timed;
     if (in_order) device_buffers_enter(buffers, &call);
     device_clock_start();
+    const int device = device_make_current(-1);
     calls_start(&call, stream_of(pointers));
     for (uint32_t i = 0; i < call.repeats; i++) code_call(&call, pointers, reply);
     calls_stop(reply);
+    reply->calls.moved = device_make_current(device) != device;
     if (in_order) device_buffers_leave(buffers, &call);
     reply->seconds = device_clock_stop();
     context_reveal();

@@ -75,6 +75,8 @@ void device_wait(void);
 void device_clock_start(void);
 /** Wait for the whole device, then stop. @return seconds since device_clock_start */
 double device_clock_stop(void);
+/** Make it the current device; below 0: leave it. @return the one before */
+int device_make_current(int);
 /** The first error of the device since the last call of this; *sticky when it stays. */
 int device_take_error(bool *sticky);
 const char *device_error_text(int error);
@@ -86,6 +88,9 @@ unsigned device_take_findings(device_finding findings[WIRE_FINDINGS]);
 void calls_start(const wire_call *, void *stream);
 /** Count no more. The reply gets what there was. */
 void calls_stop(wire_reply *);
+/** Of its calls from here on this one fails, 1 is the next; 0: none. @return whether one has failed
+ * since. */
+bool calls_refuse(unsigned number);
 /** What is wrong with the kind of a copy between host and device, as "; ...", or "". */
 const char *calls_wrong_way(void);
 
@@ -119,6 +124,8 @@ const char *code_load(const char *path);
 void (*code_function(const char *name))(void);
 /** Of the library, or, under this name, of worker.c: which calls those of the library. */
 bool code_has(const char *function);
+/** Is it in the code of the library? */
+bool code_calls_from(const void *address);
 /** Call a function that it has, as invoke does. */
 void code_call(const wire_call *, void *pointers[], wire_reply *);
 

@@ -39,7 +39,7 @@ cudaError_t sweep(sweep_row *rows, sweep_forward *forward, void *context, const 
                   int count, int warmup, int repeats, float budget_ms, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;
-    /* TODO: two events and room for the times, for all rows (about 9 lines). */
+    /* TODO: two events and room for the times, for all rows (about 11 lines). */
     NOT_IMPLEMENTED(rows, forward, context, batches, count, warmup, repeats, budget_ms, stream);
     return error;
 }

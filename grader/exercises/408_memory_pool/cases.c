@@ -109,6 +109,10 @@ static void check_alloc(shadow *m, const script *s, int i)
 {
     const pool_step *step = &s->steps[i];
     const pool_outcome *o = &s->log[i];
+    if (o->refused && o->error != SUCCESS) {
+        expect(o->address == 0, "step %d: pool_alloc failed, but *ptr is not NULL", i);
+        return;
+    }
     if (o->error == OUT_OF_MEMORY && step->bytes > 0) {
         expect(step->bytes >= HUGE || s->limit == 0 || m->rounded + rounded(step->bytes) > s->limit,
                "step %d: no %llu bytes, though %llu are in use and the limit is %zu: free blocks "
@@ -151,6 +155,15 @@ static void check_free(shadow *m, const pool_step *step, const pool_outcome *o, 
                i, step->bytes ? "what is no block" : "a block that is free already", o->error);
         return;
     }
+    if (o->refused) {
+        expect(o->error != SUCCESS,
+               "step %d: a call of the runtime failed, and pool_free returned cudaSuccess", i);
+        expect(o->in_use == m->in_use,
+               "step %d: a call of the runtime failed, and pool_free returned that error, but the "
+               "block is free all the same",
+               i);
+        return;
+    }
     expect(o->error == SUCCESS, "step %d: pool_free of a block that is out returned %d", i,
            o->error);
     m->in_use -= b->bytes;
@@ -177,7 +190,7 @@ static void check_step(shadow *m, const script *s, int i)
                "step %d: %d of %llu bytes are not what the stream wrote: another "
                "stream still wrote to the block",
                i, o->left_over, step->bytes);
-    } else {
+    } else if (!o->refused) {
         expect(o->left_over == SUCCESS, "step %d: cudaGetLastError still reports error %d", i,
                o->left_over);
     }
@@ -435,6 +448,26 @@ static void run_reset(const long *shape)
            last->hits);
 }
 
+/* Of the runtime's calls in pool_alloc one after the other fails, then the one in pool_free. */
+static void run_refused(const long *shape)
+{
+    script s = new_script(6 * (int)shape[0] + 10, UNLIMITED);
+    for (int k = 1; k <= shape[0]; k++) {
+        alloc(&s, 0, 1000ull << k, 0);
+        s.steps[s.count - 1].value = k;
+        release(&s, 0, 0);
+    }
+    for (int k = 1; k <= shape[0]; k++) {
+        alloc(&s, 1, 300, 0);
+        release(&s, 1, 0);
+        s.steps[s.count - 1].value = k;
+        release(&s, 1, 0); /* out after an error, and free else */
+        alloc(&s, 1, 300, 1);
+        s.steps[s.count - 1].value = k;
+    }
+    run_script(&s);
+}
+
 /* Two pools know nothing of each other: what one has free, or out, the other does not. */
 static void run_two_pools(const long *shape)
 {
@@ -564,6 +597,7 @@ static const grading_case cases[] = {
     {.name = "its stream is gone", .run = run_stream_gone, .shape = {300000, 3}},
     {.name = "reset", .run = run_reset, .shape = {20}, .part = "pool_alloc"},
     {.name = "two pools", .run = run_two_pools, .shape = {1000}},
+    {.name = "calls that fail", .run = run_refused, .shape = {3}},
     {.name = "four training steps", .run = run_training, .shape = {4}, .where = ON_GPU},
     {.name = "5000 blocks", .run = run_many_blocks, .shape = {5000}, .once = true},
     {.name = "2000 random steps", .run = run_random, .shape = {2000, 0}, .part = "streams"},

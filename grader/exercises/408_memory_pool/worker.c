@@ -71,7 +71,9 @@ static pool_outcome outcome_of(driver *d, const pool_step *step)
 {
     statistics s = {0};
     pool_outcome o = {0};
+    if (step->verb == POOL_ALLOC || step->verb == POOL_FREE) calls_refuse((unsigned)step->value);
     o.error = carry_out(d, step, &o.left_over);
+    o.refused = calls_refuse(0);
     if (step->verb != POOL_EXPECT) o.left_over = cudaGetLastError();
     o.address = (unsigned long long)d->slots[step->slot];
     const cudaError_t error = d->stats(d->pool, &s);

@@ -391,6 +391,27 @@ static void writes(const long *shape)
     gpt_free_here(0);
 }
 
+/* Without weights in the last normalization a logit is one number of wte, exactly. */
+static void first_of_equals(const long *shape)
+{
+    enum { COUNT = 4 };
+    const gpt_config c = gpt_config_of(shape);
+    const size_t channels = (size_t)c.channels;
+    float *params = gpt_random_params(&c);
+    int prompt = 0, out[COUNT];
+    for (size_t i = 0; i < channels; i++) {
+        params[gpt_lnf_w(&c) + i] = 0.0f;
+        params[gpt_lnf_b(&c) + i] = i == 0;
+    }
+    params[2 * channels] = params[4 * channels] = 5.0f;
+    gpt_create_here(0, &c, params);
+    generate_here(0, out, COUNT, &prompt, 1, 0.0f, 0);
+    for (int i = 0; i < COUNT; i++)
+        expect(out[i] == 2, "h_out[%d] is %d: 2 and 4 have the largest logit, and 2 is the first",
+               i, out[i]);
+    gpt_free_here(0);
+}
+
 /* With keys and values kept, the text is that of gpt_forward, which reads all of it anew. shape:
  * config, prompt, count */
 static void as_without_cache(const long *shape)
@@ -531,6 +552,10 @@ static const grading_case cases[] = {
     {.name = "writes, temperature 0",
      .run = writes,
      .shape = {23, 9, 3, 2, 12, 3, 60, 0},
+     .once = true},
+    {.name = "writes, the first of equals",
+     .run = first_of_equals,
+     .shape = {6, 8, 1, 1, 4},
      .once = true},
     {.name = "writes, drawn", .run = writes, .shape = {23, 12, 1, 2, 8, 2, 40, 80}, .once = true},
     {.name = "writes, behind a long prompt",

@@ -124,11 +124,12 @@ static void add_gradients(double *grads[3], const attention *a, const float *gra
     }
 }
 
-/* shape: batch, heads, seq, dim, causal, order */
+/* shape: batch, heads, seq, dim, causal, order, scale in per cent, below 0: of 0, 0: not given */
 static void run_attention(const long *shape)
 {
     static const char *const names[] = {"grad_q", "grad_k", "grad_v"};
-    const attention a = random_attention(shape);
+    attention a = random_attention(shape);
+    if (shape[6]) a.scale = shape[6] > 0 ? 0.01f * (float)shape[6] : 0.0f;
     float *y = f32_array(a.size), *grad_out = random_f32(a.size), *got[3];
     double *want[3], *dot = f64_array((size_t)a.seq);
     for (int i = 0; i < 3; i++) got[i] = f32_array(a.size), want[i] = f64_array(a.size);
@@ -137,7 +138,8 @@ static void run_attention(const long *shape)
                       out(names[1], got[1], a.size), out(names[2], got[2], a.size),
                       in("q", a.q, a.size), in("k", a.k, a.size), in("v", a.v, a.size),
                       in("grad_out", grad_out, a.size), i32((int)a.batch), i32((int)a.heads),
-                      i32((int)a.seq), i32((int)a.dim), i32((int)a.causal), i32((int)shape[5])));
+                      i32((int)a.seq), i32((int)a.dim), i32((int)a.causal), i32((int)shape[5]),
+                      i32((int)shape[6])));
     expect_operations("op_attention", (a.causal ? 2.0 : 4.0) * (double)a.size * (double)a.seq);
     expect_attention(y, NULL, &a);
     attention_row r = new_attention_row(&a);
@@ -281,6 +283,8 @@ static const grading_case cases[] = {
     {.name = "attention, causal", .run = run_attention, .shape = {1, 2, 33, 64, 1}},
     {.name = "attention, transposed", .run = run_attention, .shape = {2, 2, 9, 12, 1, TRANSPOSED}},
     {.name = "attention, each second", .run = run_attention, .shape = {1, 2, 5, 8, 0, EACH_SECOND}},
+    {.name = "attention, another scale", .run = run_attention, .shape = {1, 2, 9, 8, 1, 0, 25}},
+    {.name = "attention, a scale of 0", .run = run_attention, .shape = {1, 2, 9, 8, 0, 0, -1}},
     {.name = "attention 2x3x0x8", .run = run_attention, .shape = {2, 3, 0, 8}},
     LONG_ROW("attention of 300 heads", run_attention, 1, 300, 2, 8),
     LONG_ROW("attention, a batch of 300", run_attention, 300, 1, 2, 8),

@@ -160,13 +160,14 @@ def op_layernorm(student, y, grad_x, grad_gamma, grad_beta, x, gamma, beta, grad
 
 
 def op_attention(student, out, grad_q, grad_k, grad_v, q, k, v, grad_out, batch, heads, seq, dim, causal,
-                 order):
+                 order, percent):
     shape = (batch, heads, seq, dim)
     tensors = [tensor(student, x, shape, order) for x in (q, k, v)]
-    operate([(out, shape)], student.flash_attention, tensors, bool(causal))
+    given = [max(percent, 0) / 100] if percent else []  # else 1 / sqrt(dim)
+    operate([(out, shape)], student.flash_attention, tensors, bool(causal), *given)
     tensors.insert(0, tensor(student, grad_out, shape, order))
     grads = [(grad, shape) for grad in (grad_q, grad_k, grad_v)]
-    operate(grads, student.flash_attention_backward, tensors, bool(causal), 1 / math.sqrt(dim))
+    operate(grads, student.flash_attention_backward, tensors, bool(causal), *(given or [1 / math.sqrt(dim)]))
 
 
 def op_moe(student, out, x, router, up, down, tokens, experts, top_k, width, inner, order):
