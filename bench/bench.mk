@@ -11,7 +11,7 @@
 
 #group See and measure
 
-.PHONY: validate $(BUILD)/bench_validate $(BUILD)/bench_gpt2 bench-matmul bench-stages bench-launch bench-layers bench-resnet18 bench-gpt2 bench-allreduce bench-layer bench-elementwise bench-memory bench-mnist
+.PHONY: validate $(BUILD)/bench_validate $(BUILD)/bench_gpt2 $(BUILD)/bench_stages $(BUILD)/bench_layer $(BUILD)/bench_memory bench-matmul bench-stages bench-launch bench-layers bench-resnet18 bench-gpt2 bench-allreduce bench-layer bench-elementwise bench-memory bench-mnist
 
 BENCH = $${OUTPUT:-results}
 bench: ## measure matrix products, launches, ResNet-18 and GPT-2, and cuBLAS and PyTorch, as TSV in OUTPUT (default: results)
@@ -58,12 +58,17 @@ bench-stages: all
 	mkdir -p "$(BENCH)"
 	tools/setup.sh --bench >/dev/null
 	$(MAKE) cuda_nn SUBMISSION=solutions
-	$(CUDA_CC) -Xcompiler -march=native bench/stages.c bench/stages_gpu.cu $(STAGES_SRC) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/bench_stages"
+	$(MAKE) "$(BUILD)/bench_stages"
 	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} \
 	    COURSE_CPU=$$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1) \
 	    "$(BUILD)/bench_stages" $$SIZES >"$(BENCH)/stages.tsv.new"
 	mv "$(BENCH)/stages.tsv.new" "$(BENCH)/stages.tsv"
 	cat "$(BENCH)/stages.tsv"
+
+# Solutions are compiled once for all programs (programs/programs.mk); what differs from one to the next is not kept.
+IN_PROGRAMS = $(1:%=$(BUILD)/program/$(BACKEND)/%.o)
+$(BUILD)/bench_stages: $(call IN_PROGRAMS,$(STAGES_SRC))
+	$(CUDA_CC) -Xcompiler -march=native bench/stages.c bench/stages_gpu.cu $^ $(CUDA_CC_FLAGS) -lm -o $@
 
 # One linear layer by every exercise that has it, and by 303's untiled yardstick.
 LAYER_SRC = $(foreach e,106 107 108 111 209 212 214 302 303 401 407 4g,$(wildcard solutions/phase?_*/$(e)_*/*.c solutions/phase?_*/$(e)_*/*.cu)) \
@@ -72,12 +77,15 @@ LAYER     = bench/layer.cu
 
 bench-layer: all
 	mkdir -p "$(BENCH)"
-	$(CUDA_CC) -Xcompiler -march=native $(LAYER) $(LAYER_SRC) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/bench_layer"
+	$(MAKE) "$(BUILD)/bench_layer"
 	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} \
 	    COURSE_CPU=$$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1) \
 	    "$(BUILD)/bench_layer" $$SIZES >"$(BENCH)/layer.tsv.new"
 	mv "$(BENCH)/layer.tsv.new" "$(BENCH)/layer.tsv"
 	cat "$(BENCH)/layer.tsv"
+
+$(BUILD)/bench_layer: $(call IN_PROGRAMS,$(LAYER_SRC))
+	$(CUDA_CC) -Xcompiler -march=native $(LAYER) $^ $(CUDA_CC_FLAGS) -lm -o $@
 
 bench-elementwise: all
 	mkdir -p "$(BENCH)"
@@ -90,10 +98,13 @@ bench-elementwise: all
 
 bench-memory: all
 	mkdir -p "$(BENCH)"
-	$(CUDA_CC) bench/memory.cu $(foreach e,214 304 313 409 411 412 413,$(wildcard solutions/phase?_*/$(e)_*/*.cu)) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/bench_memory"
+	$(MAKE) "$(BUILD)/bench_memory"
 	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} "$(BUILD)/bench_memory" >"$(BENCH)/memory.tsv.new"
 	mv "$(BENCH)/memory.tsv.new" "$(BENCH)/memory.tsv"
 	cat "$(BENCH)/memory.tsv"
+
+$(BUILD)/bench_memory: $(call IN_PROGRAMS,$(foreach e,214 304 313 409 411 412 413,$(wildcard solutions/phase?_*/$(e)_*/*.cu)))
+	$(CUDA_CC) bench/memory.cu $^ $(CUDA_CC_FLAGS) -lm -o $@
 
 # An epoch of 501 by kernels; it takes a GPU and a python3 with PyTorch, whose profiler sees them.
 MNIST = 208 212 301 302 303 305 314 404 501

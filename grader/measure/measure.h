@@ -5,7 +5,6 @@
  *   speed_rules.c  what those times mean
  *   traffic.c      the counted calls of one exercise
  *   counts.c       what softgpu's counters of a call come to
- *   remembered.c   those of baselines, which are the same for every submission
  *   nvml.c         clocks, temperature and throttling of a GPU
  */
 #ifndef GRADER_MEASURE_H
@@ -108,14 +107,5 @@ bool traffic_meets(const traffic_test *, double number);
 char *traffic_impossible(const traffic_test *, const device_counts *,
                          const device_counts *baseline);
 const char *bound_name(bound);
-
-/* ---- remembered.c ---------------------------------------------------------------------------- */
-
-/** The key of what a call of a library costs. @return false: it cannot be read */
-bool counts_key(const options *, const char *library, const char *call, const long shape[SHAPE_MAX],
-                char key[HASH_HEX]);
-/** @return false: nothing is remembered */
-bool counts_load(const options *, const char *key, device_counts *);
-void counts_store(const options *, const char *key, const device_counts *);
 
 #endif

@@ -59,16 +59,10 @@ static char *count_call(const counting *c, worker **where, const char *library,
 static char *count_baseline(const counting *c, const char *library, device_counts *counts)
 {
     worker *own = NULL;
-    char call[METRIC_MAX + 64], key[HASH_HEX];
-    const options *o = c->state->options;
     if (!c->test.baseline) return NULL;
-    snprintf(call, sizeof call, "%s: %s", c->test.baseline, c->metric);
-    const bool known = counts_key(o, library, call, c->shape, key);
-    if (known && counts_load(o, key, counts)) return NULL;
     char *message = count_call(c, &own, library, c->test.baseline, OPEN_SEED, counts);
     worker_stop(own);
     if (!message && c->state->found_count > 0) message = case_take_found(c->state);
-    if (!message && known) counts_store(o, key, counts);
     return message;
 }
 

@@ -39,8 +39,12 @@ check 'nothing is wrong' no_rows '$9 == "WRONG" || $9 == "failed"'
 
 # Adam counts its steps by twos.
 sed 's/net->step += 1;/net->step += 2;/' solutions/phase5_full_network/501_mnist/501_mnist.cu >"$scratch/501.cu"
-check 'a wrong stage is measured' bench bench-stages \
-    STAGES_SRC='$(foreach e,$(filter-out 501,$(STAGES)),$(wildcard solutions/phase?_*/$(e)_*/*.c solutions/phase?_*/$(e)_*/*.cu)) '"$scratch/501.cu"
+measures_a_wrong_stage() {
+    bench "$COURSE_BUILD/bench_stages" \
+        STAGES_SRC='$(foreach e,$(filter-out 501,$(STAGES)),$(wildcard solutions/phase?_*/$(e)_*/*.c solutions/phase?_*/$(e)_*/*.cu)) '"$scratch/501.cu" &&
+        "$COURSE_BUILD/bench_stages" 300 64 >"$scratch/stages.tsv"
+}
+check 'a wrong stage is measured' measures_a_wrong_stage
 check 'it is called wrong, and has no time' rows '$2 == "fused" && $4 == "" && $9 == "WRONG"'
 check 'and no other' no_rows '$2 == "tiled" && $9 == "WRONG"'
 check 'a size that is none' sh -c '"$0" 0 2>&1 | grep -q ^usage' "$COURSE_BUILD/bench_stages"

@@ -288,37 +288,6 @@ START_TEST(results_say_what_checks_are_worth)
 }
 END_TEST
 
-/* ---- what is remembered ---------------------------------------------------------------------- */
-
-START_TEST(counts_are_remembered_for_the_same_call)
-{
-    char top[] = "/tmp/counts.XXXXXX", library[64], key[HASH_HEX], other[HASH_HEX];
-    const long shape[SHAPE_MAX] = {3, 4}, another[SHAPE_MAX] = {3, 5};
-    ck_assert_ptr_nonnull(mkdtemp(top));
-    snprintf(library, sizeof library, "%s/one.so", top);
-    ck_assert(replace_file(library, "one"));
-    options o = {.build = top};
-    device_counts counts = {.launches = 7, .span = 1ull << 40}, found = {0};
-    ck_assert(counts_key(&o, library, "f", shape, key));
-    ck_assert(!counts_load(&o, key, &found));
-    counts_store(&o, key, &counts);
-    ck_assert(counts_load(&o, key, &found));
-    ck_assert_mem_eq(&found, &counts, sizeof found);
-    o.fresh = true;
-    ck_assert(!counts_load(&o, key, &found));
-    ck_assert(counts_key(&o, library, "f", another, other));
-    ck_assert_str_ne(key, other);
-    ck_assert(counts_key(&o, library, "g", shape, other));
-    ck_assert_str_ne(key, other);
-    ck_assert(replace_file(library, "two"));
-    ck_assert(counts_key(&o, library, "f", shape, other));
-    ck_assert_str_ne(key, other);
-    unlink(library);
-    ck_assert(!counts_key(&o, library, "f", shape, other));
-    remove_tree(top);
-}
-END_TEST
-
 /* ---- the same counters every time ------------------------------------------------------------ */
 
 static json_t *graded_traffic(const char *grader, const char *results)
@@ -374,7 +343,6 @@ Suite *suite_traffic(void)
     tcase_add_test(tcase, on_a_gpu_traffic_counts_in_neither);
     tcase_add_test(tcase, results_say_what_was_counted);
     tcase_add_test(tcase, results_say_what_checks_are_worth);
-    tcase_add_test(tcase, counts_are_remembered_for_the_same_call);
     tcase_add_test(tcase, gradings_count_alike);
     suite_add_tcase(suite, tcase);
     return suite;
