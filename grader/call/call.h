@@ -168,7 +168,7 @@ enum { CAUSE_WROTE_PAST_END = CAUSES, CAUSE_CRASHED_PAST_END, ALL_CAUSES };
 
 /** All that came of it. */
 typedef struct call_outcome {
-    bool failed;
+    bool failed, did_without; /* a feature, which was refused: it was done in another way */
     failure failure;
     char message[2048]; /* why; without the likely mistake */
     unsigned cause;     /* what a likely mistake follows from */
@@ -196,8 +196,5 @@ typedef struct call_outcome {
 
 /** @return whether the call went well; the outcome is filled in either way */
 bool call_perform(worker *, const call_request *, call_outcome *);
-
-/** Was it refused a feature, which a device may lack, and did its work in another way? */
-bool call_did_without(const call_request *, const call_outcome *);
 
 #endif

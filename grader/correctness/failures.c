@@ -112,10 +112,9 @@ bool failure_next(case_state *s, call_request *r, const call_outcome *o)
     if (r->refuse_at == 0) return false;
     if (r->refuse_at == 1 && o->calls.count == 0) /* the next call of the function may have some */
         s->refused &= ~(1u << function_number(s->exercise, r->function));
-    const bool in_another_way = call_did_without(r, o);
-    const bool again = refused && r->returns == WIRE_RETURN_CUDA && !in_another_way;
+    const bool again = refused && r->returns == WIRE_RETURN_CUDA && !o->did_without;
     s->refused_last = refused && !again;
-    if (in_another_way) s->refuse_at = r->refuse_at;
+    if (o->did_without) s->refuse_at = r->refuse_at;
     if (again) judge(r, o);
     if (r->without_kernels && (!again || r->refuse_at == most)) {
         case_drop_worker(s);
