@@ -99,7 +99,7 @@ struct check {
     pid_t process;
     FILE *entry; /* from it; before that a blank, where it awaits its turn */
     int turn[2]; /* to it; the end that it reads, too: it may have ended */
-    bool at_work;
+    bool at_work, has_turn;
 };
 
 static int my_turn, my_entry; /* in such a process */
@@ -138,7 +138,7 @@ check *check_start(json_t *(*judge)(void *, int), void *context, int i)
         _exit(0);
     }
     close(entry[1]);
-    *c = (check){c->process, fdopen(entry[0], "r"), {turn[0], turn[1]}, true};
+    *c = (check){c->process, fdopen(entry[0], "r"), {turn[0], turn[1]}, true, false};
     return c;
 }
 
@@ -161,7 +161,9 @@ void checks_await(check *const begun[], int count, int most)
 
 void check_give_turn(check *c)
 {
-    if (c && write(c->turn[1], "", 1) != 1) { /* it will end when it is closed */
+    if (!c || c->has_turn) return;
+    c->has_turn = true;
+    if (write(c->turn[1], "", 1) != 1) { /* it will end when it is closed */
     }
 }
 
@@ -176,6 +178,7 @@ void check_await_end_of_turn(check *c)
 json_t *check_take(check *c)
 {
     if (!c) return NULL;
+    check_give_turn(c);
     close(c->turn[0]), close(c->turn[1]);
     json_t *entry = json_loadf(c->entry, 0, NULL);
     fclose(c->entry);

@@ -135,7 +135,7 @@ void check_give_turn(check *);
 void check_await_end_of_turn(check *);
 /** Wait until at most so many are at work; others have ended or await their turn. */
 void checks_await(check *const begun[], int count, int most);
-/** Wait for its end. It has had its turn. @return its entry, or NULL */
+/** Let it go on to its end. @return its entry, or NULL */
 json_t *check_take(check *);
 /** The next entry, once it is there. @return NULL when none will come */
 json_t *checker_take(checker *);

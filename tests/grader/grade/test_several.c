@@ -15,7 +15,9 @@ static void keep(char what)
     ck_assert_int_eq(write(record[1], &what, 1), 1);
 }
 
-/* "c" for its cases, then its number twice for a timing. */
+static int swept[2]; /* a pipe: it may go on after its turn */
+
+/* "c" for its cases, then its number twice for a timing; of 0 "s" once another has had its turn. */
 static json_t *judge_one(void *context, int i)
 {
     (void)context;
@@ -27,6 +29,8 @@ static json_t *judge_one(void *context, int i)
     usleep(20000);
     check_await_turn(); /* has had it */
     keep((char)('0' + i));
+    check_end_turn();
+    if (i == 0 && swept[0] && read(swept[0], &(char){0}, 1) == 1) keep('s');
     return json_pack("{s:i}", "id", i);
 }
 
@@ -61,6 +65,28 @@ START_TEST(timings_take_turns)
 }
 END_TEST
 
+/* What clears away after its turn is not waited for. */
+START_TEST(a_turn_ends_before_its_process)
+{
+    check *begun[2];
+    ck_assert_int_eq(pipe(record), 0);
+    ck_assert_int_eq(pipe(swept), 0);
+    begun[0] = check_start(judge_one, NULL, 0);
+    begun[1] = check_start(judge_one, NULL, 2);
+    checks_await(begun, 2, 0);
+    expect_record("cc");
+    for (int i = 0; i < 2; i++) {
+        check_give_turn(begun[i]);
+        check_await_end_of_turn(begun[i]);
+    }
+    expect_record("0022");
+    ck_assert_int_eq(write(swept[1], "", 1), 1);
+    for (int i = 0; i < 2; i++) json_decref(check_take(begun[i]));
+    expect_record("s");
+    check_await_end_of_turn(NULL);
+}
+END_TEST
+
 static item item_of(int id, json_t *entry)
 {
     return (item){.exercise = catalog_find(id), .buildable = true, .entry = entry};
@@ -92,6 +118,7 @@ Suite *suite_several(void)
     Suite *suite = suite_create("several");
     TCase *tcase = tcase_create("several");
     tcase_add_test(tcase, timings_take_turns);
+    tcase_add_test(tcase, a_turn_ends_before_its_process);
     tcase_add_test(tcase, what_stands_on_others_waits_for_them);
     suite_add_tcase(suite, tcase);
     return suite;
