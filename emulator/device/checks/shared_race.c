@@ -106,12 +106,19 @@ void report_shared_reading(warp *w, const op *o, uint32_t offset, uint32_t lane,
     char me[48];
     uint32_t line = 0;
     module_file(w->block->launch->function->module, c->line, &line);
-    report(
-        w, o, FINDING_RACE, lane, offset,
-        "thread%s overwrites shared memory that line %u still reads, asynchronously: those "
-        "threads have to wait for it first (wgmma.wait_group, or cp.async.bulk.wait_group.read), "
-        "and a barrier must follow",
-        thread_name(w->block, w->index * LANES + lane, me), line);
+    thread_name(w->block, w->index * LANES + lane, me);
+    if (c->product)
+        report(w, o, FINDING_RACE, lane, offset,
+               "thread%s overwrites shared memory that the wgmma of line %u may still read, "
+               "asynchronously: the warps that told it to go on had not waited for that product; "
+               "write wgmma.wait_group before their mbarrier.arrive",
+               me, line);
+    else
+        report(w, o, FINDING_RACE, lane, offset,
+               "thread%s overwrites shared memory that line %u still reads, asynchronously: those "
+               "threads have to wait for it first (wgmma.wait_group, or "
+               "cp.async.bulk.wait_group.read), and a barrier must follow",
+               me, line);
 }
 
 static uint32_t number_of(const module *m, uint32_t line)
