@@ -38,7 +38,8 @@ typedef struct mbarrier {
                                         its block come to a barrier: the tick of the last */
     uint32_t waiter;               /**< the last warp that asked in vain, at: */
     const op *wait_op;             /**< NULL: none */
-    known told, over;              /**< by who arrived at any phase, and at those that have ended */
+    uint8_t wait_lane;
+    known told, over; /**< by who arrived at any phase, and at those that have ended */
 } mbarrier;
 
 /** Was a cell of shared memory left by a wgmma that has ended, and does a warp know that? */

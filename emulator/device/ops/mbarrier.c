@@ -105,10 +105,12 @@ static uint32_t wanted_in(uint64_t state)
     return state >> COUNT_BITS & COUNT_MASK;
 }
 
+/* Where a function for one instruction was called, rather than the line of its asm. */
 static uint32_t line_of(const block *b, uint32_t place)
 {
+    const module *m = b->launch->function->module;
     uint32_t line = 0;
-    if (place) module_file(b->launch->function->module, place, &line);
+    if (place && !*module_outer_file(m, place, &line)) module_file(m, place, &line);
     return line;
 }
 
@@ -139,12 +141,12 @@ static void check_unused(warp *w, const op *o, uint32_t lane, const mbarrier *m,
     char text[400], why[200] = "";
     const uint32_t wanted = wanted_in(state), pending = pending_in(state);
     if (!m->live) return;
-    if (pending != wanted)
-        snprintf(why, sizeof why, "%u of the %u arrivals of its phase have come", wanted - pending,
-                 wanted);
-    else if (m->coming || m->expected != m->arrived)
+    if (m->coming || m->expected != m->arrived)
         snprintf(why, sizeof why, "it expects %llu bytes, and %llu are on their way",
                  (unsigned long long)m->expected, (unsigned long long)m->coming);
+    else if (pending != wanted)
+        snprintf(why, sizeof why, "%u of the %u arrivals of its phase have come", wanted - pending,
+                 wanted);
     else if (has_waiter(w, m))
         snprintf(why, sizeof why, "a thread of warp %u still waits for it, at line %u", m->waiter,
                  line_of(w->block, m->wait_op->line));
@@ -292,7 +294,6 @@ static void report_bytes(warp *w, const op *o, uint32_t lane, const mbarrier *m)
            "expect the sum of the bytes of all copies of the phase",
            (unsigned long long)m->expected, line_of(b, m->expect_line),
            (unsigned long long)m->arrived, from);
-    launch_stop(w->block->launch, DEVICE_DEADLOCK);
 }
 
 /* All have arrived, and so have more bytes than the phase expects: it never ends. */
@@ -319,23 +320,52 @@ static void name_lack(char *text, size_t bytes, const block *b, const mbarrier *
              line_of(b, m->arrive_line), line_of(b, m->init_line), came);
 }
 
-static void give_up(warp *w, const op *o, uint32_t lane, const mbarrier *m, uint64_t state)
+/* Of the three ways to wait in vain the first two say what is wrong. */
+typedef enum vain { VAIN_BYTES, VAIN_ARRIVALS, VAIN_PHASE } vain;
+
+static vain why_in_vain(const block *b, const mbarrier *m)
 {
-    if (m->expected != m->arrived) {
-        report_bytes(w, o, lane, m);
-        return;
-    }
+    const uint64_t state = *(const uint64_t *)(const void *)(b->shared + m->offset);
+    if (m->expected != m->arrived) return VAIN_BYTES;
+    return m->init_line && pending_in(state) != wanted_in(state) ? VAIN_ARRIVALS : VAIN_PHASE;
+}
+
+static void report_wait(const block *b, const mbarrier *m)
+{
+    warp *w = (warp *)&b->warps[m->waiter];
+    const op *o = m->wait_op;
+    const uint64_t state = *(const uint64_t *)(const void *)(b->shared + m->offset);
     const uint32_t wanted = wanted_in(state), came = wanted - pending_in(state);
     char why[200] = "";
-    if (came && m->init_line)
-        name_lack(why, sizeof why, w->block, m, came);
+    const vain is = why_in_vain(b, m);
+    if (is == VAIN_BYTES) {
+        report_bytes(w, o, m->wait_lane, m);
+        return;
+    }
+    if (is == VAIN_ARRIVALS)
+        name_lack(why, sizeof why, b, m, came);
     else if (o->variant == MBARRIER_PARITY)
         name_phase(why, sizeof why, state >> PHASE_SHIFT);
-    report(w, o, FINDING_DEADLOCK, lane, address_of(w, o, lane),
+    report(w, o, FINDING_DEADLOCK, m->wait_lane, m->offset,
            "waits for ever at a barrier in shared memory: %u of the %u arrivals that it expects "
            "have come%s",
            came, wanted, why);
-    launch_stop(w->block->launch, DEVICE_DEADLOCK);
+}
+
+/* All that is waited for in vain, or what alone may be the cause. */
+static void give_up(warp *w, const mbarrier *asked)
+{
+    const block *b = w->block;
+    vain least = why_in_vain(b, asked);
+    for (uint32_t i = 0; i < b->mbarrier_count; i++) {
+        const mbarrier *m = &b->mbarriers[i];
+        if (has_waiter(w, m) && why_in_vain(b, m) < least) least = why_in_vain(b, m);
+    }
+    for (uint32_t i = 0; i < b->mbarrier_count; i++) {
+        const mbarrier *m = &b->mbarriers[i];
+        if ((m == asked || has_waiter(w, m)) && why_in_vain(b, m) == least) report_wait(b, m);
+    }
+    launch_stop(b->launch, DEVICE_DEADLOCK);
 }
 
 /* More than one phase has ended, and a thread asks only now. */
@@ -374,8 +404,9 @@ static bool test(warp *w, const op *o, uint32_t lane, uint64_t *memory, uint64_t
     }
     m->waiter = w->index;
     m->wait_op = o;
+    m->wait_lane = (uint8_t)lane;
     w->slice = 1;
-    if (++b->polls == PATIENCE || has_too_many(m, *memory)) give_up(w, o, lane, m, *memory);
+    if (++b->polls == PATIENCE || has_too_many(m, *memory)) give_up(w, m);
     return false;
 }
 

@@ -65,7 +65,8 @@ static void report_none(warp *w, const op *o, uint32_t wanted, uint32_t each)
 static void begin(const block *b, uint32_t each)
 {
     tensor *t = b->tensor;
-    for (uint32_t k = 0; !t->registers[0] && k < b->warp_count; k++) t->registers[k] = each;
+    if (t->registers[0]) return;
+    for (uint32_t k = 0; k < b->warp_count; k++) t->registers[k] = each;
 }
 
 const op *run_registers(warp *w, const op *o)
