@@ -1,4 +1,4 @@
-// race: had not waited for that product
+// race: those who told it to go on had not waited
 // FLAGS: -arch=sm_90a
 /* The stage is given back, and then its product is waited for. */
 #include "../tensor/hopper.h"
