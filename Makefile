@@ -202,9 +202,7 @@ SOLUTIONS := $(wildcard solutions/phase?_*/*/*.c solutions/phase?_*/*/*.cu)
 PARTS     := $(wildcard $(foreach e,cuh py answers,solutions/phase?_*/*/*.$(e)))
 SKELETONS := $(SOLUTIONS:solutions/%=$(BUILD)/skeletons/%)
 PART_SKELETONS := $(PARTS:solutions/%=$(BUILD)/skeletons/%)
-COMPILED  := $(SOLUTIONS) \
-             $(wildcard grader/exercises/*/baseline.c*) \
-             $(wildcard bench/*.cu)
+COMPILED  := $(SOLUTIONS) $(wildcard bench/*.cu)
 COMPILED_O := $(patsubst %,$(BUILD)/compiled/%.o,$(if $(NVCC)$(CUCC_FRONTEND),$(COMPILED), \
                   $(filter %.c,$(COMPILED))))
 
@@ -215,9 +213,8 @@ $(SKELETONS) $(PART_SKELETONS): $(BUILD)/skeletons/%: solutions/% tools/skeleton
 NVCC_FLAGS = -c -Xcompiler -Wall$(comma)-Wextra -Werror all-warnings
 HOPPER     = -gencode arch=compute_90a,code=sm_90a # for files with code of its own
 FOR_GPUS   = -gencode arch=compute_80,code=sm_80 $(if $(shell grep -l -e __CUDA_ARCH -e hopper.h -e wgmma $<),$(HOPPER))
-PTX_ALONE  = -gencode arch=compute_80,code=compute_80
 QUICKLY    = $(if $(findstring --Ofast-compile,$(shell $(NVCC) --help)),--Ofast-compile=max)
-NVCC_OR_CUCC = $(if $(NVCC),$(NVCC) -ccbin $(CXX) $(QUICKLY) $(if $(filter solutions/% bench/%,$<),$(FOR_GPUS),$(PTX_ALONE)),emulator/cucc) $(NVCC_FLAGS)
+NVCC_OR_CUCC = $(if $(NVCC),$(NVCC) -ccbin $(CXX) $(QUICKLY) $(FOR_GPUS),emulator/cucc) $(NVCC_FLAGS)
 
 $(BUILD)/compiled/%.c.o: %.c
 	mkdir -p $(@D) && echo 'cc   $<'
@@ -399,7 +396,7 @@ quick: ## run the tests that take seconds, and those of exercises that changed s
 quickly: all $(BUILD)/unit_tests
 	tests/all.sh quick
 
-compiled: $(COMPILED_O) ## compile every solution and benchmark for sm_80, Hopper code for sm_90a too, and baselines as PTX
+compiled: $(COMPILED_O) ## compile every solution and benchmark for sm_80, and Hopper code for sm_90a
 # end instructor
 #handout test:
 #handout 	echo 'The tests of the course are not handed out. make grade tests your work.'

@@ -125,7 +125,7 @@ $(BUILD)/bench_validate: $(VALIDATE_O)
 # Training steps of GPT-2, by the exercises that 508 and 510 stand on; but bench/gpt2_layers.cu for 303,
 # bench/gpt2_attention.cu for 313, and bench/gpt2_halves.cu around 510. The CPU's network stands on phase 1,
 # and has the rate of 509.
-GPT2     = 106 107 108 109 111 208 209 301 302 304 305 311 312 314 3a 401 4c 4d 4g 4i 508 509
+GPT2     = 106 107 108 109 111 208 209 301 302 304 305 311 312 314 3a 401 4c 4d 4g 4i 4j 508 509
 HALVES   = bench/gpt2_halves.cu
 GPT2_SRC = bench/gpt2.c bench/gpt2_layers.cu bench/gpt2_attention.cu $(HALVES) programs/gpt/cpu_network.c \
            $(foreach e,$(GPT2),$(wildcard solutions/phase?_*/$(e)_*/*.c solutions/phase?_*/$(e)_*/*.cu))

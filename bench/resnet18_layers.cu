@@ -73,8 +73,8 @@ typedef struct choice {
 static cudaError_t launch(choice c, cudaStream_t stream)
 {
     if (c.stem) return stem_launch(c.stem, (const float *)c.args->x, stream);
-    if (c.hopper) return hopper_launch(c.hopper, stream);
-    return conv_launch(c.args, c.variant, stream);
+    if (c.hopper) return hopper_launch(c.hopper, false, stream);
+    return conv_launch(c.args, c.variant, false, stream);
 }
 
 static cudaError_t capture_calls(cudaGraphExec_t *exec, choice c, cudaStream_t stream)

@@ -22,6 +22,7 @@
 #include "415_allreduce_ring/allreduce_ring.h"
 #include "416_transpose_tma/transpose_tma.h"
 #include "417_softmax_cluster/softmax_cluster.h"
+#include "418_find_the_bound/find_the_bound.h"
 #include "4a_matmul_mma/matmul_mma.h"
 #include "4b_matmul_wgmma/matmul_wgmma.h"
 #include "4c_flash_attention2/flash_attention2.h"

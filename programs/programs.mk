@@ -64,11 +64,12 @@ optimized_ops: all ## make a package of PyTorch operations of SUBMISSION's kerne
 	    INCLUDED="$$($(NEEDS) 510 2>/dev/null | grep -x '.*/510_gpt2.cu' || ls phase5*/510_*/510_gpt2.cu)"
 	$(if $(filter cuda,$(BACKEND)),$(MAKE) "$(BUILD)/optimized_ops/liboptimized_ops.so")
 
-# What torch.ops.load_library takes, where a python3 has torch.
+# What torch.ops.load_library takes, where a python3 has torch. It uses torch's libstdc++: with one of its own, linked
+# statically where there is no other to link with, words of an error would crash.
 TORCH = $(shell "$${PYTHON:-python3}" -c 'from importlib.util import find_spec; print(*find_spec("torch").submodule_search_locations)' 2>/dev/null)
 $(BUILD)/optimized_ops/liboptimized_ops.so: $(wildcard python/optimized_ops/*.cpp)
 	$(if $(TORCH),echo 'c++  $^' && $(CXX) -std=c++17 -O2 -Wall -Wextra -fPIC -shared -isystem "$(TORCH)/include" -isystem '$(CUDA_INCLUDE)' \
-	    -Icommon $(PHASES:%=-I%) $^ -L"$(@D)" -loptimized_kernels -L"$(TORCH)/lib" -ltorch -ltorch_cuda -ltorch_cpu -lc10 \
+	    -Icommon $(PHASES:%=-I%) $^ -L"$(@D)" -loptimized_kernels -L"$(TORCH)/lib" -ltorch -ltorch_cuda -ltorch_cpu -lc10 -l:libstdc++.so.6 \
 	    -L'$(CUDA_LIB)' -lcudart -Wl$(comma)-rpath='$$ORIGIN:$(TORCH)/lib' -o $@,echo 'no python3 with torch: without $(@F)')
 
 # Whole in its folder: the libraries that the kernels' own asks for lie beside it. INCLUDED: a file whose parts it includes.
@@ -129,7 +130,7 @@ $(BUILD)/gpt: $(call PROGRAM_O,$(wildcard programs/gpt/*.c) $(if $(FAST),program
 	    $(if $(GPUS),-Xlinker --wrap=allreduce_ring -ldl) $(CUDA_CC_FLAGS) -lm -o $@
 
 # dropout.c and the files of fast/ stand between the network and these.
-GPT_WRAPPED = attention_naive attention_naive_backward $(if $(FAST),adam_update_groups attention_flash2 attention_flash2_backward)
+GPT_WRAPPED = attention_naive attention_naive_backward $(if $(FAST),adam_update_groups attention_flash3 attention_flash3_backward)
 
 # From a file to a trained network, by io_uring and cuFile too, where they are.
 URING  = $(if $(shell $(CC) -E -include liburing.h -x c /dev/null >/dev/null 2>&1 && echo yes),-DWITH_URING -luring)

@@ -3,8 +3,8 @@
 # what they need and runs this; `make quick` runs what takes seconds, and of the exercises those that
 # were changed since the last commit. The last line printed counts what passed, what failed, and what was
 # skipped because this machine lacks something; before it stands what failed, and before that where
-# the time went. Most parts keep less than one core busy, so four lists of them run side by side; the
-# corpus keeps all busy.
+# the time went. Most parts keep less than one core busy, so five lists of them run side by side, and
+# the corpus takes what they leave; only what it times on the CPU is judged when they have ended.
 #
 # A part passes when its command exits 0. It counts for as many tests as it says it ran ("3 passed,
 # 0 failed", or Check's "Checks: 3, Failures: 0, Errors: 0"), else for one. Each line that begins
@@ -143,10 +143,6 @@ solutions_earn_all() {
     grade "$logs/points.json" --submission solutions --strict --exercise "$cuda_exercises"
 }
 
-solutions_earn_all_with_clang() {
-    CUCC_FRONTEND=clang solutions_earn_all
-}
-
 skeletons_score_nothing() {
     grade "$logs/skeletons.json" --submission "$COURSE_BUILD/skeletons" &&
         grep -q '"status": *"not_started"' "$logs/skeletons.json" &&
@@ -183,20 +179,15 @@ emulator_and_compilers() {
     part 'compiles without warnings'     build compiled
 }
 
-# Everything graded, by both compilers: with clang where nvcc is what the other parts use.
+# Everything graded; clang compiles the right submissions of the corpus.
 solutions() {
     of='grader emulator common phase?_* solutions docs/results tools'
     part 'solutions are right'             solutions_are_right
     part 'measured are the tests of today' tests_are_as_measured
     if [ "$BACKEND" = cuda ]; then
         skip 'solutions earn all on softgpu' 'BACKEND=cuda'
-        return
-    fi
-    part 'solutions earn all on softgpu'   solutions_earn_all
-    if [ -n "${CUCC_CLANG:-}" ] && [ "$CUCC_FRONTEND" = nvcc ]; then
-        part 'solutions, compiled by clang' solutions_earn_all_with_clang
     else
-        skip 'solutions, compiled by clang' 'needs clang, and nvcc (make setup NVCC_WHEELS=1 fetches it)'
+        part 'solutions earn all on softgpu' solutions_earn_all
     fi
 }
 
@@ -231,16 +222,33 @@ quick() {
         return
     fi
     part "solutions of $changed" changed_are_right
-    of='grader emulator common phase?_* solutions'
-    corpus_part --exercise "$changed"
+    corpus_part 'corpus: wrong rejected, right not' --exercise "$changed"
 }
 
 # Of the same numbers every time, since which mistake a message names may depend on them; from a
 # seed that no submission guesses. Many only wait for their deadline: three for each core. By clang:
-# solutions are compiled by both.
-corpus_part() { # FLAG...
-    part 'corpus: wrong rejected, right not' env CUCC_FRONTEND="$quick_compiler" \
+# solutions are compiled by nvcc, where there is one.
+corpus_part() { # NAME FLAG...
+    of='grader emulator common phase?_* solutions'
+    name=$1
+    shift
+    part "$name" env CUCC_FRONTEND="$quick_compiler" \
         "$COURSE_BUILD/grader" corpus --seed 81726354321 --jobs $((3 * $(nproc))) "$@"
+}
+
+# The exercises in C with a speed test: what is slow among their submissions wants the cores for itself.
+timed_exercises() {
+    for exercise in $(ls -d grader/exercises/*/slow | cut -d / -f 3); do
+        ! ls solutions/phase?_*/"$exercise/$exercise.c" >/dev/null 2>&1 || printf '%s ' "${exercise%%_*}"
+    done
+}
+
+other_exercises() {
+    ls grader/exercises | sed -n 's/^\([1-9][0-9a-z]*\)_.*/\1/p' | grep -vxFf <(timed_exercises | tr ' ' '\n') | tr '\n' ' '
+}
+
+most_of_the_corpus() {
+    corpus_part 'corpus: wrong rejected, right not' --exercise "$(other_exercises)"
 }
 
 # The grader, and what it says of the course.
@@ -261,13 +269,14 @@ grader() {
     fi
 }
 
-# Commands, and what they make. They depend on the course without its exercises, and on those they name.
+# Commands and programs, and what they make. They depend on the course without its exercises, and on those they name.
+machinery='. :(exclude,glob)grader/exercises/[0-9]*/** :!solutions :(exclude,glob)phase?_*/[0-9]*/**'
+networks='103 106 107 109 110 111 112 202 203 204 205 208 209 212 213 301 302 303 304 305 307 309 310
+          311 312 313 314 404 408 501 502 504 505 506 507 508 509 510'
+
 commands() {
-    machinery='. :(exclude,glob)grader/exercises/[0-9]*/** :!solutions :(exclude,glob)phase?_*/[0-9]*/**'
-    networks='103 106 107 109 110 111 112 202 203 204 205 208 209 212 213 301 302 303 304 305 307 309 310
-              311 312 313 314 404 408 501 502 504 505 506 507 508 509 510'
     of=.
-    part 'a handout'                       tests/scripts/handout.sh
+    part 'a handout'                       env CUCC_FRONTEND="$quick_compiler" tests/scripts/handout.sh
     of='README.md CONTRIBUTING.md docs tools emulator/README.md phase?_* tests/scripts'
     part 'the book'                        tests/scripts/book.sh
     part 'the report'                      tests/scripts/report.sh
@@ -276,26 +285,10 @@ commands() {
     with='203 206 207 208 209 211' part 'pictures of kernels'     tests/scripts/see.sh
     with="$networks 101 211 402"   part "a student's loop"        tests/scripts/loop.sh
     with='212 302 303 304 404 407' part "a student's own, used again" tests/scripts/reuse.sh
-    with=                  part 'what is given to make'           tests/scripts/given.sh
     with=                  part 'softgpu without the course'      tests/scripts/install.sh
-    with="$networks 211 216 503"   part 'a package of Python'     tests/scripts/cuda_nn.sh
     with='103 203'         part 'a build from a cache'            tests/scripts/build_cache.sh
     with='103 104 105'     part 'watching files'                  tests/scripts/watch.sh
     with=200               part 'a first program'                 tests/programs/first.sh
-    with=$networks         part 'five ResNet-18s'                 tests/programs/resnet18.sh
-    with=$networks         part 'digits that are recognised'       tests/programs/mnist.sh
-    with="$networks 108 3a 4c 4d 4i" part 'a GPT that writes'       tests/programs/gpt.sh
-    with='102 103 107 202 204 205 208 213 408' part 'one library, two backends' tests/programs/cuda_demo.sh
-    with="$networks 414"   part 'training from a file'            tests/programs/train_from_nvme.sh
-    with="$networks 511"   part 'what bounds an autoencoder'      tests/programs/study.sh
-    with="$networks 401 409 411 412 416 4c 4d 4g 4i 4j 512" part 'operations for PyTorch' tests/programs/torch_ops.sh
-    with='103 104 105 106 107 108 1a 206 211 212 213 214 2a 401 402 4a 4b 4g' \
-                           part 'the ladder in one table'         tests/scripts/ladder.sh
-    with="$networks 104 206 211"   part 'the stages in one table' tests/scripts/stages.sh
-    with='206 214 2a 304 311 313 402 404 405 410 412 413 4a 4b 4c 4h' \
-                           part 'each operation validated'        tests/scripts/validate.sh
-    with="$networks 3a 401 4c 4d 4g 4i"     part 'a step of GPT-2 in one table' tests/scripts/gpt2.sh
-    with="$networks 106 107 108 111 214 401 407 409 411 412 413 4g" part 'a layer and memory in two tables' tests/scripts/layer.sh
     with='103 104'         part 'repeated gradings'               tests/scripts/repeat.sh
     with=203               part 'mutants of a solution'           tests/scripts/mutants.sh
     with=103               part 'hostile ones without isolation'  tests/scripts/hostile.sh
@@ -303,17 +296,36 @@ commands() {
     with=                  part 'an exercise laid out'            tests/scripts/new.sh
 }
 
+programs() {
+    of=$machinery
+    with=$networks         part 'five ResNet-18s'                 tests/programs/resnet18.sh
+    with="$networks 108 3a 4c 4d 4i" part 'a GPT that writes'       tests/programs/gpt.sh
+    with="$networks 104 206 211"   part 'the stages in one table' tests/scripts/stages.sh
+    with="$networks 401 409 411 412 416 4c 4d 4g 4i 4j 512" part 'operations for PyTorch' tests/programs/torch_ops.sh
+    with="$networks 106 107 108 111 214 401 407 409 411 412 413 4g" part 'a layer and memory in two tables' tests/scripts/layer.sh
+    with="$networks 3a 401 4c 4d 4g 4i"     part 'a step of GPT-2 in one table' tests/scripts/gpt2.sh
+    with='206 214 2a 304 311 313 402 404 405 410 412 413 4a 4b 4c 4h' \
+                           part 'each operation validated'        tests/scripts/validate.sh
+    with=$networks         part 'digits that are recognised'       tests/programs/mnist.sh
+    with="$networks 511"   part 'what bounds an autoencoder'      tests/programs/study.sh
+    with="$networks 211 216 503"   part 'a package of Python'     tests/scripts/cuda_nn.sh
+    with='102 103 107 202 204 205 208 213 408' part 'one library, two backends' tests/programs/cuda_demo.sh
+    with="$networks 414"   part 'training from a file'            tests/programs/train_from_nvme.sh
+    with='103 104 105 106 107 108 1a 206 211 212 213 214 2a 401 402 4a 4b 4g' \
+                           part 'the ladder in one table'         tests/scripts/ladder.sh
+    with=                  part 'what is given to make'           tests/scripts/given.sh
+}
+
 everything() {
     lanes=
-    for list in emulator_and_compilers solutions grader commands; do
+    for list in emulator_and_compilers solutions grader commands programs most_of_the_corpus; do
         $list &
         lanes="$lanes $!"
     done
     for lane in $lanes; do
         wait "$lane" || echo '0 1' >>"$logs/counts" # it died
     done
-    of='grader emulator common phase?_* solutions'
-    corpus_part
+    corpus_part 'corpus: what is timed' --exercise "$(timed_exercises)"
 }
 
 "${1:-everything}"
@@ -321,7 +333,7 @@ everything() {
 printf '\nseconds   of a core   part\n'
 sort -rn "$logs/seconds" | while read -r seconds cpu name; do printf '%7d %11d   %s\n' "$seconds" "$cpu" "$name"; done
 echo
-! grep -q ' corpus:' "$logs/seconds" || sed -n '/^seconds /,/^$/p' "$logs/corpus:_wrong_rejected,_right_not.log"
+sed -n 's/^[0-9 ]* corpus: /corpus: /p' "$logs/seconds" | while read -r name; do sed -n '/^seconds /,/^$/p' "$logs/${name// /_}.log"; done
 cat "$logs/failed"
 [ ! -s "$logs/failed" ] || sed -n 's/^ *\(FAILED .*: make corpus EX=\)/\1/p' "$logs/failed"
 cat "$logs/again"

@@ -43,7 +43,7 @@ is_for_students() { # FILE
     grader/exercises/*/cases.c | grader/exercises/*/worker.c | grader/exercises/*/worker.py | grader/exercises/*/*.h) true ;;
     grader/exercises/* | grader/class/* | tests/*) false ;;
     .github/workflows/test.yml | tools/github/* | tools/gradescope/* | tools/skeleton* | tools/new.sh | tools/prose.sh | tools/handout.sh) false ;;
-    tools/class* | tools/measure* | tools/pictures.sh | tools/documents.sh | tools/changed.sh | tools/facts.awk | tools/course.awk | docs/report.* | tools/numbers.awk | tools/mutants/* | tools/mistakes.sh | tools/sanitize_corpus.sh) false ;;
+    tools/class* | tools/measure* | tools/pictures.sh | tools/layouts.awk | tools/documents.sh | tools/changed.sh | tools/facts.awk | tools/course.awk | docs/report.* | tools/numbers.awk | tools/mutants/* | tools/mistakes.sh | tools/sanitize_corpus.sh) false ;;
     docs/class.md | docs/results/class.md | docs/handout.md | docs/cheating.md | CONTRIBUTING.md | .ci/*) false ;;
     programs/resnet18/layerwise.c | programs/resnet18/host_layers.c) false ;; # like 504's
     programs/gpt/cpu_network.c) false ;; # like 508's and 509's

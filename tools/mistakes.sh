@@ -20,8 +20,8 @@ for slow in grader/exercises/*/slow/*; do
     *.patch)
         cp -r "${slow%/slow/*}/right" "$work/handed_in"
         (cd "$work/handed_in" && git apply "$COURSE_ROOT/$slow")
-        changed=$(sed -n 's|^+++ b/||p' "$slow")
-        [ "$changed" = "${solution#solutions/}" ] || cp "$work/handed_in/$changed" "$work/handed_in/${solution#solutions/}"
+        changed=$(sed -n 's|^+++ b/\(right/.*\)|\1|p' "$slow")
+        [ -z "$changed" ] || cp "$work/handed_in/$changed" "$work/handed_in/${solution#solutions/}"
         ;;
     *) cp "$slow" "$work/handed_in/${solution#solutions/}" ;;
     esac

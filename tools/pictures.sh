@@ -1,10 +1,10 @@
 #!/bin/sh
-# pictures.sh: draw the pictures of the exercises' pages, docs/pictures/*.svg, of the kernels on
-# softgpu: the pictures of make see, one view of each. It needs Chromium, which runs the page's own
-# code.
+# pictures.sh: draw the pictures of the exercises' pages, docs/pictures/*.svg. Those of kernels on
+# softgpu are one view each of make see; they need Chromium, which runs the page's own code. How data
+# lies is drawn by layouts.awk.
 #
 #   pictures.sh [EX ...]     draw all of them, or those of these exercises
-#   pictures.sh --check      draw nothing; name a picture whose kernels have changed since, and fail
+#   pictures.sh --check      draw nothing; name a picture that is stale, and fail
 set -eu
 cd "$(dirname "$0")/.."
 build=${COURSE_BUILD:-$PWD/build}
@@ -27,6 +27,12 @@ pictures() {
 416|416_tile|slow/no_swizzle.patch|picture=banks;beside;nth=1;nth2=1;title=As it is in memory;title2=With a swizzle of 128 bytes
 417|417_blocks|solution|picture=banks;nth=5;title=The maximum of the row: each block has written its own[0]
 END
+}
+
+layouts='212_strides 307_window 402_fragments 410_pages 411_permutation 412_tiles 507_taps 508_heads'
+
+layout() { # NAME
+    awk -v picture="$1" -f tools/layouts.awk
 }
 
 file_of() { # EX
@@ -59,6 +65,11 @@ check() {
         while IFS='|' read -r ex name what look; do
             grep -q "$(seal "$ex" "$what")" "docs/pictures/$name.svg" && continue
             echo "docs/pictures/$name.svg is stale: tools/pictures.sh $ex"
+            stale=1
+        done
+        for name in $layouts; do
+            layout "$name" | cmp -s - "docs/pictures/$name.svg" && continue
+            echo "docs/pictures/$name.svg is stale: tools/pictures.sh ${name%%_*}"
             stale=1
         done
         return $stale
@@ -95,6 +106,9 @@ if [ "${1:-}" = --check ]; then
     check
     exit
 fi
+for name in $layouts; do
+    case " ${*:-${name%%_*}} " in *" ${name%%_*} "*) layout "$name" >"docs/pictures/$name.svg" ;; esac
+done
 chromium=$(browser)
 export COURSE_ROOT="$PWD" COURSE_BUILD="$build"
 pictures | while IFS='|' read -r ex name what look; do

@@ -6,7 +6,7 @@
 #   skeletons.sh --into DIR    write every skeleton below DIR, and note nothing
 #   skeletons.sh --print FILE  print the skeleton of one solution
 #
-# solutions/skeletons.sha256 holds the hash of every skeleton ever generated: a file whose hash is
+# solutions/skeletons.sha256 holds the hash of each skeleton, and of the two before it: a file whose hash is
 # not there is a student's work, and is left alone.
 set -eu
 cd "$(dirname "$0")/.."

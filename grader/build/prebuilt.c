@@ -182,10 +182,11 @@ static void collect(library_set *set, const options *o, place where)
 {
     for (size_t i = 0; i < sizeof of_programs / sizeof *of_programs; i++) {
         const exercise *e = catalog_find(of_programs[i]);
-        if (exercise_place(e, o->backend) == where) library_set_reference(set, e);
+        if (exercise_place(e, o->backend) == where && options_want(o, e))
+            library_set_reference(set, e);
     }
     for (const exercise *const *e = catalog(); *e; e++) {
-        if (exercise_place(*e, o->backend) != where) continue;
+        if (exercise_place(*e, o->backend) != where || !options_want(o, *e)) continue;
         library_set_baseline(set, *e);
         for (int i = 0; (*e)->prerequisites[i]; i++) {
             library_set_reference(set, catalog_find((*e)->prerequisites[i]));
@@ -217,6 +218,7 @@ static bool hand_out_library(const options *o, const build *b, const struct kind
         fprintf(stderr, "grader: %s does not build for %s: %s\n", b->file, kind->folder, b->log);
         return false;
     }
+    if (b->log && *b->log) fprintf(stderr, "grader: %s: %s\n", b->file, b->log);
     snprintf(file, sizeof file, "%s/%s", kind->folder, library_name(b, name));
     return hand_out(o, b->library, file, manifest);
 }

@@ -194,6 +194,12 @@ static void take_calls(ongoing *c, const wire_reply *reply)
     n->refused[c->request->refuse_at ? DEED_NAME - 1 : 0] = n->refusal[DEED_NAME - 1] = '\0';
 }
 
+bool call_did_without(const call_request *r, const call_outcome *o)
+{
+    return o->returned.i == 0 && !r->without_kernels &&
+           strcmp(o->calls.refusal, "cudaErrorNotSupported") == 0;
+}
+
 /* What the worker says of kernels is what their device says. */
 static bool take_report(ongoing *c, wire_reply *reply)
 {
@@ -216,7 +222,8 @@ static bool take_report(ongoing *c, wire_reply *reply)
     o->kept = (long long)(a->counts.allocated.bytes - a->counts.freed.bytes);
     o->output = device_process_printed(d);
     if (!c->request->counted) o->counts.launches = a->launches;
-    if (reply->status != WIRE_OK || *o->calls.refused) return true;
+    if (reply->status != WIRE_OK || (*o->calls.refused && !call_did_without(c->request, o)))
+        return true;
     return device_report_is_good(c, a, has_results(c));
 }
 
@@ -313,7 +320,9 @@ static bool perform(worker *w, const call_request *request, call_outcome *outcom
     const core_usage idle = request->timed ? worker_used(w) : (core_usage){0};
     if (!prepare(&c) || !run(&c)) return false;
     if (request->is_baseline && !(request->place & ON_CPU)) return true;
-    if (*outcome->calls.refused && request->returns == WIRE_RETURN_CUDA) return true;
+    if (*outcome->calls.refused && request->returns == WIRE_RETURN_CUDA &&
+        !call_did_without(request, outcome))
+        return true;
     if (!fetch(&c)) return false;
     const double during = request->wall_clock ? outcome->worked : outcome->seconds;
     if (request->timed) outcome->overhead_cpu = worker_used(w).worked - idle.worked - during;

@@ -190,11 +190,14 @@ typedef struct call_outcome {
     double overhead_cpu;  /* timed: that the worker worked before and after it, to copy */
     device_counts counts; /* on softgpu */
     wire_copies copies;
-    wire_calls calls; /* if one was refused, and an error can be returned: no outputs */
+    wire_calls calls; /* if one was refused, and an error was returned: no outputs */
     long long kept;   /* device memory allocated less freed: bytes; on a GPU allocations */
 } call_outcome;
 
 /** @return whether the call went well; the outcome is filled in either way */
 bool call_perform(worker *, const call_request *, call_outcome *);
+
+/** Was it refused a feature, which a device may lack, and did its work in another way? */
+bool call_did_without(const call_request *, const call_outcome *);
 
 #endif

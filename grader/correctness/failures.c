@@ -91,7 +91,8 @@ static void judge(const call_request *r, const call_outcome *o)
     const bool keeps =
         promise_of(running->exercise, r).what & MAY_KEEP || r->without_kernels || !of_memory;
     if (o->failed) fails(r, o, "then %s", o->message);
-    if (o->returned.i == 0) fails(r, o, "the function returned cudaSuccess");
+    if (o->returned.i == 0 && strcmp(o->calls.refusal, "cudaErrorNotSupported") != 0)
+        fails(r, o, "the function returned cudaSuccess");
     if (o->returned.i == 1 && of_memory)
         fails(r, o, "the function returned cudaErrorInvalidValue, as if its arguments were wrong");
     if (o->kept > 0 && !keeps) fails(r, o, "device memory that it had allocated is not freed");
@@ -103,10 +104,14 @@ static void judge(const call_request *r, const call_outcome *o)
 bool failure_next(case_state *s, call_request *r, const call_outcome *o)
 {
     const uint32_t most = r->without_kernels ? MOST_OF_NETWORK : MOST_CALLS;
-    s->refused_last = *o->calls.refused;
+    const bool refused = *o->calls.refused;
+    if (r->refuse_at == 0) return false;
     if (r->refuse_at == 1 && o->calls.count == 0) /* the next call of the function may have some */
         s->refused &= ~(1u << function_number(s->exercise, r->function));
-    const bool again = s->refused_last && r->returns == WIRE_RETURN_CUDA;
+    const bool in_another_way = call_did_without(r, o);
+    const bool again = refused && r->returns == WIRE_RETURN_CUDA && !in_another_way;
+    s->refused_last = refused && !again;
+    if (in_another_way) s->refuse_at = r->refuse_at;
     if (again) judge(r, o);
     if (r->without_kernels && (!again || r->refuse_at == most)) {
         case_drop_worker(s);
@@ -153,12 +158,13 @@ static int best_case(const case_state *s, const case_result results[], int count
 /* What the case itself says is of a call without threads, or of that after calls that failed. */
 static char *with_words(const case_state *s, char *message)
 {
-    char *both = NULL, number[16];
+    char *both = NULL, number[16], before[80];
     if (!message || !s->refuse_at) return message;
-    const int length = s->place == ON_HOST
-                           ? asprintf(&both, "from the %s on, pthread_create returned EAGAIN: %s",
-                                      nth(s->refuse_at, number), message)
-                           : asprintf(&both, "calls that failed came before this one: %s", message);
+    const char *what = s->place == ON_HOST ? "from the %s on, pthread_create returned EAGAIN"
+                       : s->refused_last   ? "its %s call returned cudaErrorNotSupported"
+                                           : "calls from the %s on failed before this one";
+    snprintf(before, sizeof before, what, nth(s->refuse_at, number));
+    const int length = asprintf(&both, "%s: %s", before, message);
     if (length < 0) abort();
     free(message);
     return both;
@@ -170,7 +176,7 @@ static char *run_function(case_state *s, const grading_case *c, int function)
     for (s->refuse_at = 1; !message && s->refuse_at <= MOST_CALLS; s->refuse_at++) {
         s->refused_last = false;
         message = with_words(s, run_case_once(s, c, secret_seed(s, c->name)));
-        if (s->place != ON_HOST || !s->refused_last) break;
+        if (!s->refused_last) break;
         s->refused &= ~(1u << function);
     }
     s->refuse_at = 0;

@@ -5,6 +5,7 @@
  */
 #include "grade.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -111,6 +112,11 @@ void check_await_turn(void)
     my_turn = -1;
 }
 
+void check_end_turn(void)
+{
+    if (my_turn < 0 && write(my_entry, " ", 1) != 1) _exit(1);
+}
+
 check *check_start(json_t *(*judge)(void *, int), void *context, int i)
 {
     int entry[2], turn[2];
@@ -153,11 +159,23 @@ void checks_await(check *const begun[], int count, int most)
     }
 }
 
+void check_give_turn(check *c)
+{
+    if (c && write(c->turn[1], "", 1) != 1) { /* it will end when it is closed */
+    }
+}
+
+/* A blank where it awaited its turn, and one where the turn is over; its entry, or its end. */
+void check_await_end_of_turn(check *c)
+{
+    int first = c ? getc(c->entry) : EOF;
+    if (first == ' ') first = getc(c->entry);
+    if (first != EOF) ungetc(first, c->entry);
+}
+
 json_t *check_take(check *c)
 {
     if (!c) return NULL;
-    if (write(c->turn[1], "", 1) != 1) { /* it will end when it is closed */
-    }
     close(c->turn[0]), close(c->turn[1]);
     json_t *entry = json_loadf(c->entry, 0, NULL);
     fclose(c->entry);
@@ -177,6 +195,19 @@ json_t *checker_take(checker *c)
 {
     if (c->turns >= 0 && write(c->turns, "", 1) != 1) return NULL;
     return json_loadf(c->entries, JSON_DISABLE_EOF_CHECK, NULL);
+}
+
+bool checker_is_ready(checker *c)
+{
+    const int fd = fileno(c->entries), flags = fcntl(fd, F_GETFL);
+    if (c->turns >= 0) return false; /* it works only while it is waited for */
+    fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+    const int first = getc(c->entries); /* some may have been read already */
+    const bool ready = first != EOF || errno != EAGAIN;
+    if (first != EOF) ungetc(first, c->entries);
+    clearerr(c->entries);
+    fcntl(fd, F_SETFL, flags);
+    return ready;
 }
 
 void checker_stop(checker *c)

@@ -52,6 +52,7 @@ typedef struct run {
     int count;
     checker *checker; /* judges the same on softgpu, beside a GPU; or NULL */
     int at_once;      /* so many exercises; 0: one, in this process */
+    int reported;     /* so many, from the first on */
     bool interrupted; /* an exercise has no verdict: the machine ended a process of it */
 } run;
 
@@ -95,13 +96,18 @@ void build_on_prerequisites(run *, item *);
 void judge_item(run *, item *, const device_facts *);
 /** All that can be built, and say so, in their order. */
 void judge_items(run *, const grading *);
+/** Say what has a verdict by now, without waiting for softgpu unless another exercise does. */
+void report_judged(run *, const grading *);
 
 /* ---- several.c ------------------------------------------------------------------------------- */
 
 /** Does what it stands on still have no verdict? */
 bool must_wait(run *, const item *);
-/** Judge those that need not wait, so many at a time. @return false: none is left */
-bool judge_several(run *, const device_facts *, int width);
+/** How many exercises at a time, where nothing else is asked for. */
+int jobs_of(const options *);
+/** Judge those that need not wait, so many at a time, and report each. @return false: none is left
+ */
+bool judge_several(run *, const grading *, int width);
 
 /* ---- on_softgpu.c ---------------------------------------------------------------------------- */
 
@@ -120,14 +126,21 @@ int checker_width(void);
 /** Judge one in a process of its own. @return what was begun, to be taken, or NULL */
 typedef struct check check;
 check *check_start(json_t *(*judge)(void *context, int i), void *context, int i);
-/** In such a process: wait to be taken. The second time it returns at once. */
+/** In such a process: wait for its turn. The second time it returns at once. */
 void check_await_turn(void);
+/** In such a process: others may have theirs. */
+void check_end_turn(void);
+/** Let it go on, and wait until it has had its turn; what it then clears away disturbs nobody. */
+void check_give_turn(check *);
+void check_await_end_of_turn(check *);
 /** Wait until at most so many are at work; others have ended or await their turn. */
 void checks_await(check *const begun[], int count, int most);
-/** Let it go on to its end. @return its entry, or NULL */
+/** Wait for its end. It has had its turn. @return its entry, or NULL */
 json_t *check_take(check *);
 /** The next entry, once it is there. @return NULL when none will come */
 json_t *checker_take(checker *);
+/** Is it there, or will none come? */
+bool checker_is_ready(checker *);
 void checker_stop(checker *); /* NULL is allowed */
 
 #endif

@@ -56,6 +56,7 @@ static options options_for(const run *r, const item *it)
     options o = *r->options;
     if (r->at_once) {
         o.await_turn = check_await_turn;
+        o.end_turn = check_end_turn;
         o.jobs = r->at_once;
     }
     if (it->wanted) return o;
@@ -105,11 +106,17 @@ static bool read_checks(run *r)
     return it != NULL;
 }
 
+static bool has_checks(const run *r, const item *it)
+{
+    return r->checker && exercise_place(it->exercise, r->options->backend) == ON_GPU;
+}
+
 /* What softgpu says of it, once it is that far. */
 static void take_checks(run *r, item *it)
 {
-    if (!r->checker || exercise_place(it->exercise, r->options->backend) != ON_GPU) return;
-    report_progress("%s %s: on softgpu", id_words(it->exercise->id), it->exercise->name);
+    if (!has_checks(r, it)) return;
+    if (!it->checks)
+        report_progress("%s %s: on softgpu", id_words(it->exercise->id), it->exercise->name);
     while (!it->checks && read_checks(r)) {
     }
     if (json_object_get(it->checks, "cases"))
@@ -138,25 +145,37 @@ static bool is_stood_on(const run *r, const item *it)
     return false;
 }
 
-/* Those that have a verdict by now. Softgpu is waited for where others need its word, and at the
- * end. @return how many were reported, from the first on */
-static int report_items(run *r, const grading *g, int reported, bool at_end)
+/* Would softgpu be waited for? */
+static bool lacks_checks(run *r, const item *it)
+{
+    if (!it->buildable || !has_checks(r, it)) return false;
+    while (!it->checks && checker_is_ready(r->checker) && read_checks(r)) {
+    }
+    return !it->checks;
+}
+
+/* Softgpu is waited for where others need its word, and at the end. */
+static void report_items(run *r, const grading *g, bool at_end)
 {
     for (int i = 0; i < r->count; i++) {
         item *it = &r->items[i];
         if (!it->entry || it->done) continue;
-        if (r->checker && !at_end && it->buildable && !is_stood_on(r, it)) continue;
+        if (!at_end && !is_stood_on(r, it) && lacks_checks(r, it)) continue;
         if (it->buildable) take_checks(r, it);
         it->done = true;
     }
-    while (reported < r->count && r->items[reported].done) report_item(r, g, &r->items[reported++]);
-    return reported;
+    while (r->reported < r->count && r->items[r->reported].done)
+        report_item(r, g, &r->items[r->reported++]);
+}
+
+void report_judged(run *r, const grading *g)
+{
+    report_items(r, g, false);
 }
 
 void judge_items(run *r, const grading *g)
 {
-    int reported = report_items(r, g, 0, false); /* those that are not built */
-    while (judge_several(r, &g->device, r->options->jobs > 1 ? r->options->jobs : 1))
-        reported = report_items(r, g, reported, false);
-    report_items(r, g, reported, true);
+    report_judged(r, g); /* those that are not built */
+    while (judge_several(r, g, jobs_of(r->options))) report_judged(r, g);
+    report_items(r, g, true);
 }

@@ -23,6 +23,7 @@ static void take_next(checking *c)
     item *it = &c->run->items[c->taken];
     check *begun = c->begun[c->taken++];
     if (!it->buildable) return;
+    check_give_turn(begun);
     it->entry = check_take(begun);
     if (!it->entry) /* its process ended: the others go on */
         it->entry = json_pack("{s:o}", "id", id_json(it->exercise->id));

@@ -10,7 +10,7 @@
 
 typedef struct round {
     run *run;
-    const device_facts *device;
+    const grading *grading;
     item *items[EXERCISES_MAX];
     check *begun[EXERCISES_MAX];
     int count;
@@ -30,7 +30,7 @@ static json_t *judge_one(void *context, int i)
 {
     const round_of *all = context;
     item *it = all->items[i];
-    judge_item(all->run, it, all->device);
+    judge_item(all->run, it, &all->grading->device);
     return json_pack("{s:O, s:b, s:b}", "entry", it->entry, "judged", it->judged, "interrupted",
                      all->run->interrupted);
 }
@@ -58,12 +58,24 @@ static void judge_at_once(round_of *all, int width)
         all->begun[i] = check_start(judge_one, all, i);
     }
     checks_await(all->begun, all->count, 0);
-    for (int i = 0; i < all->count; i++) take(all, i);
+    check_give_turn(all->begun[0]);
+    for (int i = 0; i < all->count; i++) {
+        check_await_end_of_turn(all->begun[i]);
+        if (i + 1 < all->count) check_give_turn(all->begun[i + 1]);
+        take(all, i);
+        report_judged(all->run, all->grading);
+    }
 }
 
-bool judge_several(run *r, const device_facts *device, int width)
+int jobs_of(const options *o)
 {
-    round_of all = {.run = r, .device = device};
+    if (o->jobs > 0) return o->jobs;
+    return o->backend == BACKEND_CUDA ? (int)(core_count() + 3) / 4 : 1;
+}
+
+bool judge_several(run *r, const grading *g, int width)
+{
+    round_of all = {.run = r, .grading = g};
     for (int i = 0; i < r->count && (width > 1 || all.count == 0); i++) {
         item *it = &r->items[i];
         if (it->buildable && !it->entry && !must_wait(r, it)) all.items[all.count++] = it;
@@ -72,6 +84,6 @@ bool judge_several(run *r, const device_facts *device, int width)
     if (r->at_once)
         judge_at_once(&all, width);
     else if (all.count == 1)
-        judge_item(r, all.items[0], device);
+        judge_item(r, all.items[0], &g->device);
     return all.count > 0;
 }

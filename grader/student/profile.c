@@ -156,15 +156,23 @@ static void print_shared(const json_t *counts)
     const double conflicts = count_in(counts, "shared_load", "conflicts") +
                              count_in(counts, "shared_store", "conflicts");
     if (requests <= 0) return;
-    printf("    %-22s %.0f requests, %.2f bank conflicts each\n", "shared memory", requests,
-           conflicts / requests);
+    printf("    %-22s %.0f requests, %.2f bank conflicts each (%.0f)\n", "shared memory", requests,
+           conflicts / requests, conflicts);
     if (conflicts > requests) {
         printf("    %22s threads of a warp wait for the same bank: pad the rows by one\n", "");
     }
 }
 
+/* Where far more is moved than touched, caches serve the rest: L2 is asked, not DRAM. */
+static void print_touched(const json_t *counts)
+{
+    const double bytes = count_in(counts, NULL, "footprint");
+    if (bytes > 0) printf("    %-22s %.0f bytes, each counted once\n", "touched", bytes);
+}
+
 static void print_work(const json_t *counts)
 {
+    const double tensor = count_in(counts, "by_class", "tensor");
     const double warps = count_in(counts, NULL, "warps"),
                  lanes = 32 * count_in(counts, NULL, "active_lanes");
     printf("    %-22s %.0f, each %.0f long\n", "warps, instructions", warps,
@@ -173,6 +181,7 @@ static void print_work(const json_t *counts)
            lanes < 24 ? ": the others wait at branches, or are outside" : "");
     printf("    %-22s %.0f, %.2f a byte moved\n", "operations on floats",
            count_in(counts, NULL, "operations"), count_in(counts, NULL, "arithmetic_intensity"));
+    if (tensor > 0) printf("    %-22s %.0f\n", "tensor instructions", tensor);
 }
 
 static void print_rest(const json_t *counts)
@@ -292,9 +301,21 @@ static void print_kernel(const options *o, const exercise *e, const json_t *prof
     print_work(counts);
     print_global("global memory, loads", counts, "global_load");
     print_global("global memory, stores", counts, "global_store");
+    print_touched(counts);
     print_shared(counts);
     print_rest(counts);
     print_lines(o, e, json_object_get(kernel, "sites"), real_of(counts, "instructions"));
+}
+
+static void print_copies(const json_t *total)
+{
+    static const char *const groups[] = {"to_device", "to_host"};
+    for (int i = 0; i < 2; i++) {
+        const double count = count_in(total, groups[i], "count");
+        if (count > 0)
+            printf("\n  copies to the %s: %.0f, %.0f bytes\n", i ? "host" : "device", count,
+                   count_in(total, groups[i], "bytes"));
+    }
 }
 
 /* Has it been shown, of a case before? */
@@ -321,6 +342,7 @@ static bool profile_case(const options *o, const exercise *e, const char *name, 
         any = true;
         print_kernel(o, e, all, i, kernel);
     }
+    print_copies(json_object_get(all, "total"));
     json_decref(all);
     return true;
 }

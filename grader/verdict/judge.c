@@ -275,6 +275,7 @@ exercise_result judge(const options *o, const build *b, const build *baseline,
     if (b->ok) {
         await_turn(&s, &r);
         judge_speeds(&s, &r, baseline, device);
+        if (s.options->end_turn) s.options->end_turn();
         judge_traffic(&s, &r, baseline);
     }
     case_drop_worker(&s);

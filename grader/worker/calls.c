@@ -59,6 +59,7 @@ enum {
     DID_ASTRAY = 1 << DEED_ASTRAY,
     DID_NOTHING = 1 << DEEDS, /* that is refused */
     DID_ORDER = 2 << DEEDS,   /* a stream waits for another */
+    DID_ASK = 4 << DEEDS,     /* for what a device may lack */
 };
 
 typedef enum side { DEVICE_SIDE, PAGEABLE_SIDE, PINNED_SIDE } side;
@@ -133,8 +134,9 @@ static unsigned allocates_on(size_t bytes, cudaStream_t on)
 
 static int refuse(const char *name, unsigned deeds)
 {
-    last_error =
-        deeds & (DID_ALLOCATE | DID_MAKE) ? cudaErrorMemoryAllocation : cudaErrorInvalidValue;
+    last_error = deeds & (DID_ALLOCATE | DID_MAKE) ? cudaErrorMemoryAllocation
+                 : deeds & DID_ASK                 ? cudaErrorNotSupported
+                                                   : cudaErrorInvalidValue;
     if (deeds & DID_LAUNCH) without_kernels = true; /* those that follow had to find its results */
     snprintf(calls.refused, sizeof calls.refused, "%s", name + strspn(name, "_"));
     snprintf(calls.refusal, sizeof calls.refusal, "%s", cudaGetErrorName((cudaError_t)last_error));

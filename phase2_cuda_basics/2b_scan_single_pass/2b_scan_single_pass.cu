@@ -22,12 +22,23 @@
  */
 #include "2b_scan_single_pass/scan_single_pass.h"
 #include "cuda_check.h"
+#include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
 #include "not_implemented.h"
 
 #include <stdint.h>
 
-/* TODO: threads of a block, elements of a lane and of a tile; what a tile may have said (about
-   9 lines). */
+#define THREADS 256
+#define WARPS   (THREADS / 32)
+#define ROWS    8 /* of 32 lanes with four neighbours each: all loads are in flight at once */
+#define TILE    (THREADS * ROWS * 4)
+
+/* The upper half of a tile's word. The lower half is the sum. */
+typedef enum said {
+    NOTHING,
+    OF_TILE, /* of its own elements */
+    OF_ALL,  /* ... and of all before them */
+} said;
+typedef unsigned long long word;
 
 /* TODO: warp_scan, as in 210; say and listen: write a tile's word; read it until it says
    something (about 22 lines). */
@@ -35,8 +46,29 @@
 /* TODO: look_back, by a whole warp: the sum of all tiles before this one. Lane 0 looks at the
    nearest of 32; those beyond the first OF_ALL do not count (about 17 lines). */
 
-/* TODO: four neighbours from i on, of n, loaded and stored: 16 bytes at once where `wide`
-   (about 20 lines). */
+/** Four neighbours from i on, of n, loaded and stored: 16 bytes at once where `wide`. */
+__device__ static uint4 load4(const int *in, size_t i, size_t n, bool wide)
+{
+    if (wide) return *(const uint4 *)(in + i);
+    uint4 x = {0, 0, 0, 0};
+    if (i < n) x.x = in[i];
+    if (i + 1 < n) x.y = in[i + 1];
+    if (i + 2 < n) x.z = in[i + 2];
+    if (i + 3 < n) x.w = in[i + 3];
+    return x;
+}
+
+__device__ static void store4(int *out, size_t i, size_t n, bool wide, uint4 x)
+{
+    if (wide) {
+        *(uint4 *)(out + i) = x;
+        return;
+    }
+    if (i < n) out[i] = x.x;
+    if (i + 1 < n) out[i + 1] = x.y;
+    if (i + 2 < n) out[i + 2] = x.z;
+    if (i + 3 < n) out[i + 3] = x.w;
+}
 
 /* TODO: scan_kernel: take a number, scan that tile, say its sum, look back, say the sum of all,
    store (about 53 lines). */

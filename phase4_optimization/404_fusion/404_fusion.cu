@@ -35,8 +35,8 @@
 
 /** y and pre, a tile of each per block. y, pre: [batch x out_features], pre may be NULL; x: [batch
  *  x in_features]; w: [out_features x in_features]. */
-template <int TM, int TN>
-__global__ static void __launch_bounds__(TILE_THREADS, 2)
+template <int TM, int TN, int GROUPS>
+__global__ static void __launch_bounds__(GROUPS *TILE_THREADS, 2 / GROUPS)
     linear_fused_kernel(float *y, float *pre, const float *x, const float *w, const float *bias,
                         int batch, int in_features, int out_features)
 {
@@ -44,30 +44,34 @@ __global__ static void __launch_bounds__(TILE_THREADS, 2)
     unsigned across = (out_features - 1) / TILE_COLS(TN) + 1; /* tiles side by side in y */
     int row = blockIdx.x / across * TILE_ROWS(TM), col = blockIdx.x % across * TILE_COLS(TN);
     float sum[TM][TN] = {};
-    tile_product(sum, ring, x, w, row, col, batch, out_features, in_features);
+    tile_product<GROUPS>(sum, ring, x, w, row, col, batch, out_features, in_features);
 
     /* TODO: each of the thread's elements of y, from the register: its row and column, bias,
-       pre if it is wanted, and a ReLU that keeps NaN (about 14 lines). */
+       pre if it is wanted, and a ReLU that keeps NaN (about 16 lines). */
 }
 
 /** One block per tile. batch and out_features are not 0. */
-template <int TM, int TN>
+template <int TM, int TN, int GROUPS>
 static cudaError_t launch_linear(float *y, float *pre, const float *x, const float *w,
                                  const float *bias, int batch, int in_features, int out_features,
                                  cudaStream_t stream)
 {
-    /* TODO: cover y with tiles along x of the grid, rounding up; launch with TILE_BYTES of
-       shared memory, which may be more than the default (about 8 lines). */
+    enum { BYTES = TILE_BYTES(TM, TN, GROUPS), THREADS = GROUPS * TILE_THREADS };
+    /* TODO: cover y with tiles along x of the grid, rounding up; launch THREADS threads with
+       BYTES of shared memory, which may be more than the default (about 8 lines). */
     NOT_IMPLEMENTED(y, pre, x, w, bias, batch, in_features, out_features, stream);
     return cudaGetLastError();
 }
+
+#define MOST_ALONE 160 /* tiles: with more, most multiprocessors have two blocks */
 
 cudaError_t linear_forward_fused(float *y, float *pre, const float *x, const float *w,
                                  const float *bias, int batch, int in_features, int out_features,
                                  cudaStream_t stream)
 {
-    /* TODO: nothing without elements of y; tiles of 16 x 8 sums per thread where there are at
-       least 64 of them, else of 4 x 4, for more blocks (about 5 lines). */
+    /* TODO: nothing without elements of y. Tiles of 16 x 8 sums per thread where there are at
+       least 64 of them, else of 4 x 4, for more blocks. Two groups per tile if these are no more
+       than MOST_ALONE and each group has 128 of k (about 8 lines). */
     NOT_IMPLEMENTED(y, pre, x, w, bias, batch, in_features, out_features, stream);
     return cudaSuccess;
 }

@@ -1,7 +1,7 @@
 /*
  * 404_tile.cuh: given: a tile of x * w^T, whose sums stay in registers.
  *
- *   tile_product          what a block of TILE_THREADS threads sums up
+ *   tile_product          what a block of GROUPS * TILE_THREADS threads sums up
  *   sum_row, sum_col      which element of the tile sum[i][j] of a thread is
  *   TILE_ROWS, TILE_COLS  the size of the tile, TILE_BYTES its shared memory
  *
@@ -10,6 +10,11 @@
  * both tiles are transposed on the way. Column c of y moves to place_of(c): four neighbours in
  * shared memory, one load, are 8 columns apart in y. So neighbouring lanes store neighbouring
  * elements of y.
+ *
+ * Where there are too few tiles for two blocks per multiprocessor, a block has two groups of
+ * threads: each has a ring of its own and sums up half of k, then they exchange sums. A warp that
+ * is alone on its scheduler waits for shared memory after every few multiplications; with a second
+ * one, they take turns.
  */
 #ifndef COURSE_FUSION_TILE_CUH
 #define COURSE_FUSION_TILE_CUH
@@ -17,25 +22,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TILE_THREADS       128 /* 4 warps: 2 down, 2 across; 4 x 8 lanes each */
-#define TILE_DEPTH         16  /* steps along k of a stage */
-#define TILE_STAGES        3
-#define ALONG_K            8 /* neighbouring lanes copy so many elements of a row */
+#define TILE_THREADS               128 /* of a group: 4 warps: 2 down, 2 across; 4 x 8 lanes each */
+#define TILE_DEPTH                 16  /* steps along k of a stage */
+#define TILE_STAGES                3
+#define ALONG_K                    8 /* neighbouring lanes copy so many elements of a row */
 
-#define TILE_ROWS(TM)      (2 * 4 * (TM))
-#define TILE_COLS(TN)      (2 * 8 * (TN))
-#define TILE_BYTES(TM, TN) (TILE_STAGES * (int)sizeof(tile_stage<TM, TN>))
+#define TILE_ROWS(TM)              (2 * 4 * (TM))
+#define TILE_COLS(TN)              (2 * 8 * (TN))
+#define TILE_BYTES(TM, TN, GROUPS) ((GROUPS)*TILE_STAGES * (int)sizeof(tile_stage<TM, TN>))
 
 template <int TM, int TN> struct tile_stage {
     float x[TILE_DEPTH][TILE_ROWS(TM) + 4]; /* [k][row]: what 8 lanes x 4 rows store, 32 banks */
     float w[TILE_DEPTH][TILE_COLS(TN) + 4]; /* [k][place of the column] */
 };
 
-/** The row of sum[i][...], and the column of sum[...][j], in the tile. */
-template <int TM> __device__ __forceinline__ static int sum_row(int i)
+/** The row of sum[i][...], and the column of sum[...][j], in the tile. Of GROUPS, each has a part
+ * of the rows at last. */
+template <int TM, int GROUPS> __device__ __forceinline__ static int sum_row(int i)
 {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    return warp / 2 * 4 * TM + (lane / 16 * 2 + lane / 2 % 2) * 4 + i % 4 + i / 4 * 16;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+    const int of_group = GROUPS > 1 ? threadIdx.x / TILE_THREADS * (TM / GROUPS) * 4 : 0;
+    return of_group + warp / 2 * 4 * TM + (lane / 16 * 2 + lane / 2 % 2) * 4 + i % 4 + i / 4 * 16;
 }
 
 template <int TN> __device__ __forceinline__ static int sum_col(int j)
@@ -77,35 +84,60 @@ take(float x_part[TM], float w_part[TN], const tile_stage<TM, TN> *from, int s, 
         *(float4 *)&w_part[j] = *(const float4 *)&from->w[s][place + j * 8];
 }
 
+/** Two groups have the same sums, each of its part of k. Group 0 gets all of the first TM / 2 rows,
+ * group 1 those of the others, which are its first ones then. */
+template <int TM, int TN>
+__device__ __forceinline__ static void exchange(float (&sum)[TM][TN], float *memory)
+{
+    const int group = threadIdx.x / TILE_THREADS, t = threadIdx.x % TILE_THREADS;
+    float *const given = memory + group * TM / 2 * TN * TILE_THREADS + t;
+    const float *const got = memory + (1 - group) * TM / 2 * TN * TILE_THREADS + t;
+    __syncthreads(); /* no thread reads a ring any more */
+#pragma unroll
+    for (int e = 0; e < TM / 2 * TN; e++) {
+        float &first = sum[e / TN][e % TN], &second = sum[TM / 2 + e / TN][e % TN];
+        given[e * TILE_THREADS] = group == 0 ? second : first;
+        first = group == 0 ? first : second;
+    }
+    __syncthreads(); /* the other group's sums are there */
+#pragma unroll
+    for (int e = 0; e < TM / 2 * TN; e++) sum[e / TN][e % TN] += got[e * TILE_THREADS];
+}
+
 /**
- * sum[i][j] = x[row + sum_row(i)] * w[col + sum_col(j)], for all threads of the block. Where there
- * is no such row of x or w, it is the sum of the last one.
+ * sum[i][j] = x[row + sum_row(i)] * w[col + sum_col(j)], for i < TM / GROUPS and all threads of the
+ * block. Where there is no such row of x or w, it is the sum of the last one.
  * @param sum    zeros before
  * @param x      [batch x k]
  * @param w      [out_features x k]
  * @param memory TILE_BYTES of shared memory, at a multiple of 16 bytes
  */
-template <int TM, int TN>
+template <int GROUPS, int TM, int TN>
 __device__ __forceinline__ static void tile_product(float (&sum)[TM][TN], void *memory,
                                                     const float *x, const float *w, int row,
                                                     int col, int batch, int out_features, int k)
 {
+    static_assert(GROUPS == 1 || (GROUPS == 2 && TM % 8 == 0), "a group has whole fours of rows");
     constexpr int step = TILE_THREADS / ALONG_K; /* between the rows that a thread copies */
     constexpr int x_rows = TILE_ROWS(TM) / step, w_rows = TILE_COLS(TN) / step;
     constexpr int parts = x_rows > w_rows ? x_rows : w_rows; /* of the copies of a stage */
-    tile_stage<TM, TN> *const ring = (tile_stage<TM, TN> *)memory;
-    const int copied = threadIdx.x / ALONG_K, copied_k = threadIdx.x % ALONG_K;
-    const int r0 = sum_row<TM>(0), p0 = place_of(sum_col<TN>(0));
+    const int group = GROUPS > 1 ? threadIdx.x / TILE_THREADS : 0;
+    tile_stage<TM, TN> *const ring = (tile_stage<TM, TN> *)memory + group * TILE_STAGES;
+    const int copied = threadIdx.x % TILE_THREADS / ALONG_K, copied_k = threadIdx.x % ALONG_K;
+    const int r0 = sum_row<TM, 1>(0), p0 = place_of(sum_col<TN>(0));
+    const int share = (k + GROUPS * TILE_DEPTH - 1) / (GROUPS * TILE_DEPTH) * TILE_DEPTH;
+    const int begin = group * share; /* each group has so much of k, the last one less */
     const float *from_x[x_rows], *from_w[w_rows];
 #pragma unroll
     for (int i = 0; i < x_rows; i++)
-        from_x[i] = x + (size_t)min(row + copied + i * step, batch - 1) * k + copied_k;
+        from_x[i] = x + (size_t)min(row + copied + i * step, batch - 1) * k + begin + copied_k;
 #pragma unroll
     for (int i = 0; i < w_rows; i++) {
         const int q = col + column_at(copied + i * step);
-        from_w[i] = w + (size_t)min(q, out_features - 1) * k + copied_k;
+        from_w[i] = w + (size_t)min(q, out_features - 1) * k + begin + copied_k;
     }
-    int left = k, read = 0, write = 0; /* steps along k that are not yet copied; stages */
+    int left = min(share, k - begin);  /* steps along k that are not yet copied */
+    int read = 0, write = 0;           /* stages */
     const auto fetch = [&](int part) { /* the copies are spread over the steps; the last commits */
 #pragma unroll
                                        for (int s = 0; s < TILE_DEPTH; s += ALONG_K) {
@@ -135,7 +167,7 @@ __device__ __forceinline__ static void tile_product(float (&sum)[TM][TN], void *
     asm volatile("cp.async.wait_group %0;" ::"n"(TILE_STAGES - 2) : "memory");
     __syncthreads(); /* the first stage is complete */
     take<TM, TN>(x_part[0], w_part[0], ring, 0, r0, p0);
-    for (int start = 0; start < k; start += TILE_DEPTH) {
+    for (int start = 0; start < share; start += TILE_DEPTH) {
 #pragma unroll
         for (int s = 0; s < TILE_DEPTH; s++) {
             const int now = s % 2, next = (s + 1) % TILE_DEPTH;
@@ -157,6 +189,7 @@ __device__ __forceinline__ static void tile_product(float (&sum)[TM][TN], void *
         }
     }
     asm volatile("cp.async.wait_all;" ::: "memory"); /* the block may not end before its copies */
+    if constexpr (GROUPS > 1) exchange(sum, (float *)memory);
 }
 
 #endif

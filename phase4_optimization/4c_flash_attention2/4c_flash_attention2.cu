@@ -29,17 +29,124 @@
  * loads first, 512 bytes of keys or values for four products, and on Hopper no stream of `mma.sync`
  * keeps the tensor cores more than 63 % busy (4a).
  */
+#include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
 #include "4c_flash_attention2/flash_attention2.h"
 #include "4c_tile.cuh"
 #include "not_implemented.h"
 #include <float.h>
 #include <math.h>
 
-/* TODO: the sizes, and weigh: scores become weights, and high, sum and out keep up (about 70
-   lines). */
+#define DOWN    2                               /* times 16 queries a warp */
+#define QUERIES (TILE_THREADS / 32 * DOWN * 16) /* a block */
+#define KEYS    64                              /* a stage */
+#define ACROSS  (KEYS / 8)
+#define ROWS    (2 * DOWN) /* of which a lane has a part: lane / 4, lane / 4 + 8, ... */
+#define LOG2_E  1.4426950408889634f
+#define LN_2    0.6931471805599453f
 
-/* TODO: the mask; attention_flash2_kernel, two stages of keys and values; and its launch (about
-   95 lines). */
+template <int DIM> struct tiles {
+    bf16 q[QUERIES][DIM];
+    struct {
+        bf16 k[KEYS][DIM], v[KEYS][DIM];
+    } stage[2];
+};
+
+/** high: what the row's weights are relative to, in base 2. sum: of this lane's weights. */
+struct softmax {
+    float high[ROWS], sum[ROWS];
+};
+
+/**
+ * Raise high to the row's largest score, of rows where that exceeds it by 8. The others stay, so
+ * that what a row gets depends on no other row.
+ * @param top this lane's largest scores
+ */
+template <int WIDTH>
+__device__ __forceinline__ static void rescale(softmax *rows, float (&out)[DOWN][WIDTH][4],
+                                               const float top[ROWS])
+{
+    /* TODO: of each row, the largest score among the four lanes that share it; where it exceeds
+       high by 8, the factor 2^(high - new high) for sum and out (about 12 lines). */
+}
+
+/** Element j of a lane's part of row r. */
+__device__ __forceinline__ static float &part(float (&s)[DOWN][ACROSS][4], int r, int j)
+{
+    return s[r / 2][j / 2][r % 2 * 2 + j % 2];
+}
+
+/** @param s scores in base 2, which become weights: 2^(s - high) */
+template <int WIDTH>
+__device__ __forceinline__ static void weigh(float (&s)[DOWN][ACROSS][4], softmax *rows,
+                                             float (&out)[DOWN][WIDTH][4])
+{
+    /* TODO: this lane's largest score of each row; does one exceed high by 8, in any lane? The
+       weights, and their sum (about 18 lines). */
+}
+
+/** How many keys a query sees. */
+__device__ __forceinline__ static int visible(int query, int seq, bool causal)
+{
+    return causal ? min(query + 1, seq) : seq;
+}
+
+/** Scores from queries `query`, ... and keys `key`, ...: -infinity where the key is not seen. */
+__device__ __forceinline__ static void mask(float (&s)[DOWN][ACROSS][4], int query, int key,
+                                            int seq, bool causal)
+{
+    /* TODO: nothing where all queries see all keys; else how many keys from this lane's first
+       one on a row may see (about 10 lines). */
+}
+
+/** rows->sum becomes the factor of out; lse, that of the warp's first query, may be NULL. */
+__device__ __forceinline__ static void finish(softmax *rows, float *lse, int count)
+{
+    /* TODO: the sum of the four lanes of a row; its reciprocal; lse by one of them (about 10
+       lines). */
+}
+
+/** @param scale log2(e) included */
+template <int DIM>
+__global__ static void __launch_bounds__(TILE_THREADS, 2)
+    attention_flash2_kernel(bf16 *out, float *lse, const bf16 *q, const bf16 *k, const bf16 *v,
+                            int seq, bool causal, float scale, bool wide)
+{
+    extern __shared__ __align__(1024) unsigned char shared[];
+    tiles<DIM> *t = (tiles<DIM> *)shared;
+    const unsigned blocks = (seq - 1) / QUERIES + 1; /* of a head; the last one is the first */
+    const size_t head = blockIdx.x / blocks, at = head * seq * DIM;
+    const int block = (int)(blocks - 1 - blockIdx.x % blocks) * QUERIES;
+    const int warp_row = threadIdx.x / 32 * DOWN * 16, query = block + warp_row;
+    const int end = visible(block + QUERIES - 1, seq, causal);
+    const int warp_end = visible(query + DOWN * 16 - 1, seq, causal);
+    float sum[DOWN][DIM / 8][4] = {};
+    softmax rows;
+
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) rows.high[r] = -FLT_MAX, rows.sum[r] = 0.0f;
+    copy_tile(t->q, q + at, block, seq, wide);
+    copy_tile(t->stage[0].k, k + at, 0, seq, wide);
+    copy_tile(t->stage[0].v, v + at, 0, seq, wide);
+    /* TODO: for all keys, a stage at a time: this one is complete, the next one is asked for;
+       scores, their factor, the mask, the weights, out (about 18 lines). */
+    finish(&rows, lse ? lse + head * seq + query : NULL, seq - query);
+    store_rows(out + at, sum, rows.sum, query, seq, wide);
+}
+
+template <int DIM>
+static cudaError_t launch(bf16 *out, float *lse, const bf16 *q, const bf16 *k, const bf16 *v,
+                          size_t heads, int seq, bool causal, float scale, bool wide,
+                          cudaStream_t stream)
+{
+    const cudaError_t error =
+        cudaFuncSetAttribute(attention_flash2_kernel<DIM>,
+                             cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(tiles<DIM>));
+    if (error != cudaSuccess) return error;
+    const size_t blocks = heads * ((seq - 1) / QUERIES + 1);
+    attention_flash2_kernel<DIM><<<(unsigned)blocks, TILE_THREADS, sizeof(tiles<DIM>), stream>>>(
+        out, lse, q, k, v, seq, causal, scale * LOG2_E, wide);
+    return cudaGetLastError();
+}
 
 cudaError_t attention_flash2(__nv_bfloat16 *out, float *lse, const __nv_bfloat16 *q,
                              const __nv_bfloat16 *k, const __nv_bfloat16 *v, int batch, int heads,

@@ -83,8 +83,18 @@ template <int DIM, int PITCH>
 __device__ __forceinline__ static void copy_tile(float (*tile)[PITCH], const float *x,
                                                  unsigned start, unsigned end, attention a)
 {
-    /* TODO: four columns at a time, by copy_four where rows begin at multiples of 16 bytes;
-       commit the group (about 12 lines). */
+    const unsigned count = start < end ? tiles<DIM>::KEYS * DIM / 4 : 0;
+    for (unsigned i = threadIdx.x; i < count; i += tiles<DIM>::THREADS) {
+        unsigned r = i / (DIM / 4), c = i % (DIM / 4) * 4;
+        const float *from = x + (size_t)(start + r) * a.dim + c;
+        bool inside = start + r < a.seq;
+        if (a.wide)
+            copy_four(&tile[r][c], from, inside && c < a.dim);
+        else
+            for (unsigned j = 0; j < 4; j++)
+                copy_one(&tile[r][c + j], from + j, inside && c + j < a.dim);
+    }
+    asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
 /** Wait for the older of the two groups on their way, for all threads. */
@@ -97,7 +107,10 @@ __device__ __forceinline__ static void wait_for_older(void)
 /** sum += a . b */
 __device__ __forceinline__ static void add_product(float *sum, float4 a, float4 b)
 {
-    /* TODO: four multiply-adds (about 4 lines). */
+    *sum += a.x * b.x;
+    *sum += a.y * b.y;
+    *sum += a.z * b.z;
+    *sum += a.w * b.w;
 }
 
 /** s = q k^T: `row` is the thread's first query, `lane` its first key; the next ones are 4 and 8
@@ -130,7 +143,10 @@ __device__ __forceinline__ static void soften(seen<DIM> *to, float (&s)[ROWS][CO
 /** sum[0 .. 3] += p v */
 __device__ __forceinline__ static void add_four(float *sum, float p, float4 v)
 {
-    /* TODO: four multiply-adds (about 4 lines). */
+    sum[0] += p * v.x;
+    sum[1] += p * v.y;
+    sum[2] += p * v.z;
+    sum[3] += p * v.w;
 }
 
 /** o += p v of P_COLS keys, the first of which is `key` in the tile. */
@@ -157,20 +173,65 @@ template <int DIM>
 __device__ __forceinline__ static void store(seen<DIM> *from, attention a, size_t head,
                                              unsigned query, int lane)
 {
-    /* TODO: the sum over the threads of a row; out and lse (about 16 lines). */
+#pragma unroll
+    for (int i = 0; i < ROWS; i++, query += 4) {
+        float l = from->l[i];
+#pragma unroll
+        for (int distance = LANES / 2; distance > 0; distance /= 2)
+            l += __shfl_xor_sync(0xffffffffu, l, distance);
+        if (query >= a.seq) continue;
+        size_t row = head * a.seq + query;
+        float factor = l == 0.0f ? 0.0f : 1.0f / l; /* no key had weight: zeros */
+        if (a.lse != NULL && lane == 0) a.lse[row] = from->m[i] * 0.6931471806f + logf(l);
+#pragma unroll
+        for (int c = 0; c < DIM / LANES; c++) {
+            unsigned col = lane * 4 + c / 4 * 32 + c % 4;
+            if (col < a.dim) a.out[row * a.dim + col] = from->o[i][c] * factor;
+        }
+    }
 }
 
 /** A block per QUERIES of a head; the tiles of queries with the most keys come first. */
 template <int DIM>
 __global__ static void __launch_bounds__(tiles<DIM>::THREADS, 2) flash_kernel(attention a)
 {
-    /* TODO: the first copies; q, scaled; a loop over tiles; the end (about 42 lines). */
+    enum { KEYS = tiles<DIM>::KEYS, QUERIES = tiles<DIM>::QUERIES, THREADS = tiles<DIM>::THREADS };
+    extern __shared__ __align__(16) unsigned char memory[];
+    tiles<DIM> *t = (tiles<DIM> *)memory;
+    unsigned last = (a.seq - 1) / QUERIES; /* the last tile of queries has the most keys */
+    unsigned top = (last - blockIdx.x / a.heads) * QUERIES;
+    size_t head = blockIdx.x % a.heads, at = head * a.seq * a.dim;
+    unsigned end = a.causal && top + QUERIES < a.seq ? top + QUERIES : a.seq; /* of the keys */
+    int lane = threadIdx.x % LANES;
+    int row = threadIdx.x / 32 * 32 + threadIdx.x % 32 / LANES;
+
+    copy_tile<DIM>(t->k, a.k + at, 0, end, a);
+    copy_tile<DIM>(t->v, a.v + at, 0, end, a);
+    for (unsigned i = threadIdx.x; i < QUERIES * DIM; i += THREADS) {
+        unsigned r = i / DIM, c = i % DIM;
+        bool inside = top + r < a.seq && c < a.dim;
+        float q = inside ? a.q[at + (size_t)(top + r) * a.dim + c] : 0.0f;
+        t->q[r][c] = q * (a.scale * 1.4426950409f);
+    }
+
+    seen<DIM> sums;
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) {
+        sums.m[i] = -INFINITY;
+        sums.l[i] = 0.0f;
+#pragma unroll
+        for (int c = 0; c < DIM / LANES; c++) sums.o[i][c] = 0.0f;
+    }
+    /* TODO: a loop over tiles: the product with k, k's next tile, mask and softmax, the product
+       with v, v's next tile. Then store (about 20 lines). */
 }
 
 template <int DIM> static void launch(attention a, cudaStream_t stream)
 {
-    /* TODO: the launch, with room for the tiles (about 4 lines). */
-    NOT_IMPLEMENTED(a, stream);
+    unsigned blocks = ((a.seq - 1) / tiles<DIM>::QUERIES + 1) * a.heads;
+    cudaFuncSetAttribute(flash_kernel<DIM>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                         sizeof(tiles<DIM>));
+    flash_kernel<DIM><<<blocks, tiles<DIM>::THREADS, sizeof(tiles<DIM>), stream>>>(a);
 }
 
 cudaError_t attention_flash_fast(float *out, float *lse, const float *q, const float *k,

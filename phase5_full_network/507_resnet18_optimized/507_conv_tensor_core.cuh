@@ -24,6 +24,7 @@
 #ifndef CONV_TENSOR_CORE_CUH
 #define CONV_TENSOR_CORE_CUH
 
+#include "507_early.cuh"
 #include "507_tensor_core.cuh"
 #include "cuda_check.h"
 
@@ -196,6 +197,7 @@ __device__ __forceinline__ static void multiply_tiles(float sum[T::MI][T::NJ][4]
     uint32_t fill = 0, use = 0; /* stages, in bytes */
     int to_copy = end - begin;
 
+    wait_for_kernel_before();
     for (int i = 0; i < T::STAGES - 1; i++) {
         if (to_copy-- > 0) from.copy(next.tap(a), next.offset(a), fill);
         cp_async_commit(); /* an empty group too: they are counted */
@@ -284,6 +286,7 @@ __global__ __launch_bounds__(T::THREADS) static void conv_kernel(const conv_args
     const int end = (long long)a.steps * (blockIdx.y + 1) / a.splits;
     float sum[T::MI][T::NJ][4] = {};
 
+    let_next_start();
     multiply_tiles<P, T>(sum, a, shared_address(memory), pixel, channel, begin, end);
     if (a.splits > 1 && !add_splits<T>(sum, a)) return;
     stage_sums<T>((float *)memory, sum);
@@ -348,11 +351,12 @@ static inline cudaError_t conv_prepare(int *resident, conv_variant v)
                                                          v.shared_bytes);
 }
 
-static inline cudaError_t conv_launch(conv_args *a, conv_variant v, cudaStream_t stream)
+/** @param early see launch_kernel */
+static inline cudaError_t conv_launch(conv_args *a, conv_variant v, bool early, cudaStream_t stream)
 {
     void *parameters[] = {a};
-    return cudaLaunchKernel(v.kernel, dim3(conv_tiles(a, v), a->splits), dim3(v.threads),
-                            parameters, v.shared_bytes, stream);
+    return launch_kernel(v.kernel, dim3(conv_tiles(a, v), a->splits), dim3(v.threads), parameters,
+                         v.shared_bytes, early, stream);
 }
 
 #endif

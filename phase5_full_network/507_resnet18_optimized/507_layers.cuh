@@ -27,6 +27,7 @@ typedef struct layer {
     size_t w, bias, partial, arrived; /* where they lie in the arena */
     int from, to;                     /* slots of x and y; residual is in y's, if there is one */
     bool residual;
+    bool joins; /* waits for two streams */
 } layer;
 
 struct resnet18_opt {
@@ -133,7 +134,9 @@ static int plan_block(resnet18_opt *net, const resnet18_block *b, int x, int *si
     const int inner = (x + 1) % SLOTS, out = b->downsample < 0 ? x : (x + 2) % SLOTS;
     if (b->downsample >= 0) plan_conv(net, b->downsample, *side, x, out)->args.relu = false;
     *side = plan_conv(net, b->conv1, *side, x, inner)->args.side;
-    plan_conv(net, b->conv2, *side, inner, out)->residual = true;
+    layer *second = plan_conv(net, b->conv2, *side, inner, out);
+    second->residual = true;
+    second->joins = b->downsample >= 0;
     return out;
 }
 

@@ -11,6 +11,7 @@
  *   507_plan.cuh              a tile for each layer, and how many blocks share one
  *   507_layers.cuh            one arena: one cudaMalloc for weights, activations, sums of splits
  *   507_launches.cuh          one graph: 24 launches become one
+ *   507_early.cuh             kernels that begin before the one before them has ended
  *   507_hopper.cuh            a Hopper GPU's convolutions, by the products of 507_wgmma.cuh
  *   507_hopper_stem.cuh       there all that comes before the blocks is one kernel
  *
@@ -18,7 +19,7 @@
  * RESNET18_FP32; finish; launch_block and resnet18_forward_opt, with which the network runs without
  * a graph; capture; add_splits.
  *
- * What is left: each activation is written and read once; a launch inside a graph still costs about
+ * What is left: each activation is written and read once; a launch inside a graph still costs up to
  * a microsecond, so that a batch of 1 waits more than it computes.
  */
 #include "507_launches.cuh"

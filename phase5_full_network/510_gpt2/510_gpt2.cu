@@ -9,7 +9,7 @@
  *                     applied to the sums
  *   510_rows.cuh      layer normalization, and sums down the columns
  *   510_tokens.cuh    rows for tokens, the loss in place, heads
- *   4i and 4d         attention, which keeps no square of seq x seq
+ *   4i and 4j         attention, which keeps no square of seq x seq
  *   314 and 3a        AdamW in its groups; the gradient of the table, always in the same order
  *
  * Two copies of the parameters: AdamW's steps are far smaller than the spacing of bf16 numbers, so
@@ -22,7 +22,7 @@
  * large as 508's; logits exist for a quarter of the tokens at a time, and become their gradient.
  *
  * Given: the arena, the descriptions of products (linear, linear_inputs, linear_weights), attention
- * by 4i and 4d, the walk over the layers, AdamW; of the parts all but `finish` and loss_kernel. To
+ * by 4i and 4j, the walk over the layers, AdamW; of the parts all but `finish` and loss_kernel. To
  * write: these two; layer_forward, layer_backward, head; the step; and how many logits there are at
  * a time.
  *
@@ -38,8 +38,8 @@
 #include "208_reduce/reduce.h"
 #include "314_adam/adam.h"
 #include "3a_deterministic_backward/deterministic_backward.h"
-#include "4d_flash_attention2_backward/flash_attention2_backward.h"
 #include "4i_flash_attention3/flash_attention3.h"
+#include "4j_flash_attention3_backward/flash_attention3_backward.h"
 #include "510_gpt2/gpt2.h"
 #include "510_hopper.cuh"
 #include "510_tokens.cuh"
@@ -287,7 +287,7 @@ static cudaError_t attention_backward(const gpt2 *net, const layer_activations *
     const gpt_config *c = &net->config;
     const size_t width = (size_t)net->batch * net->seq * c->channels;
     bf16 *grad_heads = net->wide, *grad = net->wide + width;
-    return attention_flash2_backward(grad, grad + width, grad + 2 * width, grad_heads, l->attention,
+    return attention_flash3_backward(grad, grad + width, grad + 2 * width, grad_heads, l->attention,
                                      l->lse, l->qkv, l->qkv + width, l->qkv + 2 * width, net->batch,
                                      c->heads, net->seq, c->channels / c->heads, 1,
                                      score_scale(net), stream);

@@ -53,57 +53,99 @@ __device__ __forceinline__ static float warp_sum(float value)
     return value;
 }
 
-#define MOST_CHUNKS 4 /* of 8 columns that a lane keeps of a row; those behind are read again */
+#define MOST_CHUNKS 4   /* of 8 columns that a lane keeps of a row; those behind are read again */
+#define NORM_BLOCKS 264 /* at most: two a multiprocessor */
 
-__device__ __forceinline__ static eight normalized(eight x, float mean, float rstd,
-                                                   const float *gamma, const float *beta)
-{
-#pragma unroll
-    for (int e = 0; e < 8; e++) x.v[e] = (x.v[e] - mean) * rstd * gamma[e] + beta[e];
-    return x;
-}
-
-/* A warp per row: mean, variance, y; lane 0 keeps the statistics. */
+/* What every row needs of a lane's columns: loaded once, since a store might change it for all that
+ * the compiler knows. 0 behind the last column. */
 template <int CHUNKS>
-__global__ static void layernorm_kernel(bf16 *y, float *mean, float *rstd, const bf16 *x,
-                                        const float *gamma, const float *beta, int rows, int cols,
-                                        float eps)
+__device__ __forceinline__ static void load_columns(eight (&to)[CHUNKS], const float *from,
+                                                    int first, int end)
 {
-    const int row = blockIdx.x * WARPS + threadIdx.y, first = threadIdx.x * 8;
-    if (row >= rows) return; /* all lanes of a warp, or none */
-    x += (size_t)row * cols, y += (size_t)row * cols;
-    eight kept[CHUNKS] = {};
-    float sum = 0.0f, squares = 0.0f;
-#pragma unroll
-    for (int i = 0; i < CHUNKS; i++)
-        if (first + i * 256 < cols) kept[i] = load_eight(x + first + i * 256);
-#pragma unroll
-    for (int i = 0; i < CHUNKS * 8; i++) sum += kept[i / 8].v[i % 8];
-    for (int c = first + CHUNKS * 256; c < cols; c += 256) {
-        const eight value = load_eight(x + c);
-        for (int e = 0; e < 8; e++) sum += value.v[e];
-    }
-    const float m = warp_sum(sum) / cols;
-#pragma unroll
-    for (int i = 0; i < CHUNKS * 8; i++) {
-        const float off = first + i / 8 * 256 < cols ? kept[i / 8].v[i % 8] - m : 0.0f;
-        squares += off * off;
-    }
-    for (int c = first + CHUNKS * 256; c < cols; c += 256) {
-        const eight value = load_eight(x + c);
-        for (int e = 0; e < 8; e++) squares += (value.v[e] - m) * (value.v[e] - m);
-    }
-    const float r = rsqrtf(warp_sum(squares) / cols + eps);
 #pragma unroll
     for (int i = 0; i < CHUNKS; i++) {
         const int c = first + i * 256;
-        if (c < cols) store_eight(y + c, normalized(kept[i], m, r, gamma + c, beta + c));
+        float4 *const four = (float4 *)to[i].v;
+        four[0] = c < end ? *(const float4 *)(from + c) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        four[1] = c < end ? *(const float4 *)(from + c + 4) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     }
-    for (int c = first + CHUNKS * 256; c < cols; c += 256)
-        store_eight(y + c, normalized(load_eight(x + c), m, r, gamma + c, beta + c));
-    if (threadIdx.x != 0) return;
-    mean[row] = m;
-    rstd[row] = r;
+}
+
+/* A lane's part of a row, as it is in memory; 0 behind its end. */
+template <int CHUNKS>
+__device__ __forceinline__ static void load_row(uint4 (&to)[CHUNKS], const bf16 *row, int first,
+                                                int end)
+{
+#pragma unroll
+    for (int i = 0; i < CHUNKS; i++) {
+        const int c = first + i * 256;
+        to[i] = c < end ? *(const uint4 *)(row + c) : make_uint4(0, 0, 0, 0);
+    }
+}
+
+__device__ __forceinline__ static eight normalized(eight x, float mean, float rstd, eight gamma,
+                                                   eight beta)
+{
+#pragma unroll
+    for (int e = 0; e < 8; e++) x.v[e] = (x.v[e] - mean) * rstd * gamma.v[e] + beta.v[e];
+    return x;
+}
+
+/* A warp per row, and then another row: mean, variance, y; lane 0 keeps the statistics. The next
+ * row is on its way meanwhile. */
+template <int CHUNKS>
+__global__ static void __launch_bounds__(WARPS * 32, CHUNKS > 3 ? 1 : 2)
+    layernorm_kernel(bf16 *y, float *mean, float *rstd, const bf16 *x, const float *gamma,
+                     const float *beta, int rows, int cols, float eps)
+{
+    const int first = threadIdx.x * 8, step = gridDim.x * WARPS;
+    eight gammas[CHUNKS], betas[CHUNKS];
+    uint4 ahead[CHUNKS];
+    int row = blockIdx.x * WARPS + threadIdx.y;
+    if (row >= rows) return; /* all lanes of a warp, or none */
+    load_columns(gammas, gamma, first, cols);
+    load_columns(betas, beta, first, cols);
+    load_row(ahead, x + (size_t)row * cols, first, cols);
+    for (; row < rows; row += step) {
+        const bf16 *from = x + (size_t)row * cols;
+        bf16 *to = y + (size_t)row * cols;
+        eight kept[CHUNKS];
+        float sum = 0.0f, squares = 0.0f;
+#pragma unroll
+        for (int i = 0; i < CHUNKS; i++) kept[i] = load_eight((bf16 *)&ahead[i]);
+        if (row + step < rows) load_row(ahead, from + (size_t)step * cols, first, cols);
+#pragma unroll
+        for (int i = 0; i < CHUNKS * 8; i++) sum += kept[i / 8].v[i % 8];
+        for (int c = first + CHUNKS * 256; c < cols; c += 256) {
+            const eight value = load_eight(from + c);
+            for (int e = 0; e < 8; e++) sum += value.v[e];
+        }
+        const float m = warp_sum(sum) / cols;
+#pragma unroll
+        for (int i = 0; i < CHUNKS * 8; i++) {
+            const float off = first + i / 8 * 256 < cols ? kept[i / 8].v[i % 8] - m : 0.0f;
+            squares += off * off;
+        }
+        for (int c = first + CHUNKS * 256; c < cols; c += 256) {
+            const eight value = load_eight(from + c);
+            for (int e = 0; e < 8; e++) squares += (value.v[e] - m) * (value.v[e] - m);
+        }
+        const float r = rsqrtf(warp_sum(squares) / cols + eps);
+#pragma unroll
+        for (int i = 0; i < CHUNKS; i++) {
+            const int c = first + i * 256;
+            if (c < cols) store_eight(to + c, normalized(kept[i], m, r, gammas[i], betas[i]));
+        }
+        for (int c = first + CHUNKS * 256; c < cols; c += 256) {
+            eight g[1], b[1];
+            load_columns(g, gamma, c, cols);
+            load_columns(b, beta, c, cols);
+            store_eight(to + c, normalized(load_eight(from + c), m, r, g[0], b[0]));
+        }
+        if (threadIdx.x != 0) continue;
+        mean[row] = m;
+        rstd[row] = r;
+    }
 }
 
 #define BACK_WARPS  12  /* rows of a block at a time */
@@ -121,20 +163,16 @@ __global__ static void __launch_bounds__(BACK_WARPS * 32)
     const int lane = threadIdx.x, warp = threadIdx.y, begin = blockIdx.y * CHUNKS * 256;
     const int first = begin + lane * 8, end = min(cols, begin + CHUNKS * 256);
     float sums[3][CHUNKS][8] = {};
+    eight gammas[CHUNKS];
+    load_columns(gammas, gamma, first, end);
     for (int row = blockIdx.x * BACK_WARPS + warp; row < rows; row += gridDim.x * BACK_WARPS) {
         const size_t start = (size_t)row * cols;
         const float m = mean[row], r = rstd[row];
         uint4 g[CHUNKS], value[CHUNKS], to[CHUNKS]; /* 8 elements each */
         float sum = 0.0f, dot = 0.0f;
-#pragma unroll
-        for (int i = 0; i < CHUNKS; i++) {
-            const size_t at = start + first + i * 256;
-            g[i] = value[i] = to[i] = make_uint4(0, 0, 0, 0);
-            if (first + i * 256 >= end) continue;
-            g[i] = *(const uint4 *)(grad_y + at);
-            value[i] = *(const uint4 *)(x + at);
-            if (adds) to[i] = *(const uint4 *)(grad_x + at);
-        }
+        load_row(g, grad_y + start, first, end);
+        load_row(value, x + start, first, end);
+        load_row(to, grad_x + start, first, adds ? end : 0);
 #pragma unroll
         for (int i = 0; i < CHUNKS; i++) {
             const int c = first + i * 256;
@@ -142,7 +180,7 @@ __global__ static void __launch_bounds__(BACK_WARPS * 32)
             const eight gs = load_eight((bf16 *)&g[i]), v = load_eight((bf16 *)&value[i]);
 #pragma unroll
             for (int e = 0; e < 8; e++) {
-                const float scaled = gs.v[e] * gamma[c + e], xhat = (v.v[e] - m) * r;
+                const float scaled = gs.v[e] * gammas[i].v[e], xhat = (v.v[e] - m) * r;
                 sum += scaled, dot += scaled * xhat;
                 sums[0][i][e] += gs.v[e], sums[1][i][e] += gs.v[e] * xhat;
             }
@@ -165,7 +203,7 @@ __global__ static void __launch_bounds__(BACK_WARPS * 32)
             eight now = load_eight((bf16 *)&to[i]);
 #pragma unroll
             for (int e = 0; e < 8; e++) {
-                now.v[e] += r * (gs.v[e] * gamma[c + e] - sum - (v.v[e] - m) * r * dot);
+                now.v[e] += r * (gs.v[e] * gammas[i].v[e] - sum - (v.v[e] - m) * r * dot);
                 sums[2][i][e] += now.v[e];
             }
             store_eight(grad_x + start + c, now);
@@ -249,8 +287,8 @@ static inline cudaError_t layernorm(bf16 *y, float *mean, float *rstd, const bf1
                    : cols <= 512 ? layernorm_kernel<2>
                    : cols <= 768 ? layernorm_kernel<3>
                                  : layernorm_kernel<MOST_CHUNKS>;
-    kernel<<<(rows - 1) / WARPS + 1, dim3(32, WARPS), 0, stream>>>(y, mean, rstd, x, gamma, beta,
-                                                                   rows, cols, eps);
+    const int most = (rows - 1) / WARPS + 1, blocks = most < NORM_BLOCKS ? most : NORM_BLOCKS;
+    kernel<<<blocks, dim3(32, WARPS), 0, stream>>>(y, mean, rstd, x, gamma, beta, rows, cols, eps);
     return cudaGetLastError();
 }
 

@@ -20,15 +20,18 @@
 #define NODES_MAX 256 /* of a graph; that of 507 has 24 */
 #define EDGES_MAX 1024
 
-/* Since CUDA 13 edges have data, of which those of a kernel launched as usual have none. */
+/* Since CUDA 13 edges have data: that of a kernel which may begin early says so. */
 #if CUDART_VERSION >= 13000
-#define EDGES(from, to) from, to, NULL
+#define EDGES(from, to, data) from, to, data
 #else
-#define EDGES(from, to) from, to
+#define EDGES(from, to, data) from, to
 #endif
 
 typedef struct edges {
     cudaGraphNode_t from[EDGES_MAX], to[EDGES_MAX];
+#if CUDART_VERSION >= 13000
+    cudaGraphEdgeData data[EDGES_MAX];
+#endif
     size_t count;
 } edges;
 
@@ -62,7 +65,7 @@ static cudaError_t kind_of(layer_kind *kind, cudaGraphNode_t node, bool ends)
 
 static cudaError_t append_node(cudaGraph_t g, cudaGraphNode_t *last, cudaGraphNode_t node)
 {
-    if (*last) CUDA_CHECK(cudaGraphAddDependencies(g, EDGES(last, &node), 1));
+    if (*last) CUDA_CHECK(cudaGraphAddDependencies(g, EDGES(last, &node, NULL), 1));
     *last = node;
     return cudaSuccess;
 }
@@ -117,10 +120,10 @@ static cudaError_t chain(cudaGraph_t g)
     cudaGraphNode_t nodes[NODES_MAX], last = NULL;
     size_t count = NODES_MAX;
     CUDA_CHECK(cudaGraphGetNodes(g, nodes, &count));
-    CUDA_CHECK(cudaGraphGetEdges(g, EDGES(all.from, all.to), &all.count));
+    CUDA_CHECK(cudaGraphGetEdges(g, EDGES(all.from, all.to, all.data), &all.count));
     if (count == NODES_MAX || all.count == EDGES_MAX) return cudaErrorNotSupported; /* not all */
     sort(nodes, count, &all);
-    CUDA_CHECK(cudaGraphRemoveDependencies(g, EDGES(all.from, all.to), all.count));
+    CUDA_CHECK(cudaGraphRemoveDependencies(g, EDGES(all.from, all.to, all.data), all.count));
     for (size_t i = 0; i < count; i++) CUDA_CHECK(append(g, &last, nodes[i], i == count - 1));
     return cudaSuccess;
 }

@@ -100,8 +100,16 @@ verdicts() { # RESULTS
     grep -E '"(id|name|status|reason|prerequisites|counted|verdict|points|max_points)"' "$1"
 }
 
-expect 'a handout is made' tools/handout.sh "$handout"
-[ -z "${NVCC:-}" ] || expect 'with libraries for GPUs, of what multiplies bf16, too' [ -s "$handout/prebuilt/cuda/402_baseline.so" ]
+# Of all exercises they take minutes, and would show no more.
+libraries_for_gpus() {
+    GPU_ARCHS='80 90' "$COURSE_BUILD/grader" prebuild --backend cuda --exercise 402 --output "$work/prebuilt" &&
+        [ -s "$work/prebuilt/cuda/402_baseline.so" ] && grep -q ' cuda/402_baseline.so$' "$work/prebuilt/MANIFEST"
+}
+
+expect 'a handout is made' env HANDOUT_CUDA=no tools/handout.sh "$handout"
+cp "$work/log" "$work/made"
+expect 'compilers say nothing of what is in its libraries' sh -c '! grep "^grader: " "$1"' _ "$work/made"
+[ -z "${NVCC:-}" ] || expect 'libraries for GPUs are made, of what multiplies bf16, too' libraries_for_gpus
 expect 'but not over what is there' says 'is there already' tools/handout.sh "$handout"
 distinctive >"$work/distinctive"
 expect 'the solutions have lines of their own' [ "$(wc -l <"$work/distinctive")" -gt 300 ]

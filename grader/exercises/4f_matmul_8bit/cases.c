@@ -43,10 +43,10 @@ static double scale_of(const matrix *a, long row, long block)
 /* Of ANY value but NaN; or of those in the MIDDLE, 1 / 8 to 30; WHOLE numbers from -3 to 3, whose
  * sums are exact in any order; zeros of both signs; 448 and -448; subnormal numbers, whose sums are
  * exact, too; the POSITIVE ones of the middle. */
-static uint8_t draw_code(long values)
+static uint8_t code_of(unsigned bits, long values)
 {
     static const uint8_t whole[] = {0x00, 0x38, 0x40, 0x44};
-    const unsigned bits = (unsigned)random_below(case_random(), 256), sign = bits & 0x80;
+    const unsigned sign = bits & 0x80;
     if (values == WHOLE) return (uint8_t)(whole[bits % 4] | sign);
     if (values == ZEROS) return (uint8_t)sign;
     if (values == LARGEST) return (uint8_t)(0x7e | sign);
@@ -67,15 +67,31 @@ static bool is_exact(long values)
     return values == WHOLE || values == ZEROS || values == SMALLEST;
 }
 
+typedef struct drawing {
+    const int *bits; /* [rows x cols], of a byte each */
+    long values;
+    const matrix *a;
+    float of[256]; /* what a code stands for */
+} drawing;
+
+static void draw_part(size_t begin, size_t end, void *context)
+{
+    const drawing *d = context;
+    for (size_t i = begin; i < end; i++) {
+        d->a->code[i] = code_of((unsigned)d->bits[i], d->values);
+        d->a->x[i] = d->of[d->a->code[i]];
+    }
+}
+
 /* Scales of what is exact are powers of 2. */
 static matrix draw_matrix(long rows, long cols, long rows_of_scale, long values)
 {
     matrix a = {.rows = rows, .cols = cols, .rows_of_scale = rows_of_scale};
     a.blocks = (cols + SCALED - 1) / SCALED;
     a.code = array_of(ELEMENT_E4M3, size_of(&a)), a.x = f32_array(size_of(&a));
-    float of[256];
-    for (int i = 0; i < 256; i++) of[i] = (float)element_value(ELEMENT_E4M3, &(uint8_t){i}, 0);
-    for (size_t i = 0; i < size_of(&a); i++) a.code[i] = draw_code(values), a.x[i] = of[a.code[i]];
+    drawing d = {.bits = random_i32(size_of(&a), 0, 256), .values = values, .a = &a};
+    for (int i = 0; i < 256; i++) d.of[i] = (float)element_value(ELEMENT_E4M3, &(uint8_t){i}, 0);
+    parallel(size_of(&a), 1, draw_part, &d);
     a.scale = f32_array(scales_of(&a));
     for (size_t i = 0; i < scales_of(&a); i++) {
         const float fraction = is_exact(values) ? 1.0f : random_f32_between(1, 1.0f, 2.0f)[0];
@@ -149,8 +165,39 @@ static void expect_all(const float *c, const matrix *a, const matrix *b, bool ex
                  exact ? 0.0 : TOLERANCE);
 }
 
-/* Elements here and there, and c times a vector: c x = sum over t of scale (a (scale b^T x)). What
- * is cut off terms of one sign does not cancel: their sum may be off by as much as an element. */
+/* c times a vector: c x = sum over t of scale (a (scale b^T x)). */
+typedef struct projection {
+    const matrix *a, *b;
+    const float *c, *x;
+    double *bx, *want;
+    float *got;
+} projection;
+
+static void project_columns(size_t begin, size_t end, void *context)
+{
+    const projection *p = context;
+    for (long j = 0; j < p->b->rows; j++) {
+        const float *row = p->b->x + j * p->b->cols;
+        for (size_t l = begin; l < end; l++)
+            p->bx[l] += scale_of(p->b, j, (long)l / SCALED) * row[l] * p->x[j];
+    }
+}
+
+static void project_rows(size_t begin, size_t end, void *context)
+{
+    const projection *p = context;
+    const long n = p->b->rows, k = p->a->cols;
+    for (long i = (long)begin; i < (long)end; i++) {
+        double sum = 0.0;
+        for (long l = 0; l < k; l++)
+            p->want[i] += scale_of(p->a, i, l / SCALED) * p->a->x[i * k + l] * p->bx[l];
+        for (long j = 0; j < n; j++) sum += (double)p->c[i * n + j] * p->x[j];
+        p->got[i] = (float)sum;
+    }
+}
+
+/* Elements here and there, and c times a vector. What is cut off terms of one sign does not cancel:
+ * their sum may be off by as much as an element. */
 static void expect_samples(const float *c, const matrix *a, const matrix *b, bool one_sign)
 {
     const long m = a->rows, n = b->rows, k = a->cols;
@@ -162,19 +209,11 @@ static void expect_samples(const float *c, const matrix *a, const matrix *b, boo
         expect(fabs(c[row * n + col] - want[RIGHT]) <= TOLERANCE * terms,
                "c[%ld][%ld] is %.9g, should be %.9g", row, col, c[row * n + col], want[RIGHT]);
     }
-    const float *x = random_f32((size_t)n);
-    double *bx = f64_array((size_t)k), *want = f64_array((size_t)m);
-    float *got = f32_array((size_t)m);
-    for (long i = 0; i < n * k; i++)
-        bx[i % k] += scale_of(b, i / k, i % k / SCALED) * b->x[i] * x[i / k];
-    for (long i = 0; i < m * k; i++)
-        want[i / k] += scale_of(a, i / k, i % k / SCALED) * a->x[i] * bx[i % k];
-    for (long i = 0; i < m; i++) {
-        double sum = 0.0;
-        for (long j = 0; j < n; j++) sum += (double)c[i * n + j] * x[j];
-        got[i] = (float)sum;
-    }
-    expect_norm_close((layout){"c times a vector", (size_t)m, 1}, got, want, NULL, 0,
+    projection p = {.a = a, .b = b, .c = c, .x = random_f32((size_t)n)};
+    p.bx = f64_array((size_t)k), p.want = f64_array((size_t)m), p.got = f32_array((size_t)m);
+    parallel((size_t)k, (size_t)n, project_columns, &p);
+    parallel((size_t)m, (size_t)(n + k), project_rows, &p);
+    expect_norm_close((layout){"c times a vector", (size_t)m, 1}, p.got, p.want, NULL, 0,
                       one_sign ? TOLERANCE : 1e-3);
 }
 

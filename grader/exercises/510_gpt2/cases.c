@@ -566,7 +566,7 @@ EXERCISE(510) = {
     .functions = {"gpt2_create", "gpt2_train_step", "gpt2_get_grads", "gpt2_get_params",
                   "gpt2_device_bytes", "gpt2_free"},
     .prerequisites = {208, 314, CHALLENGE(3, 'a'), CHALLENGE(4, 'c'), CHALLENGE(4, 'd'),
-                      CHALLENGE(4, 'i')},
+                      CHALLENGE(4, 'i'), CHALLENGE(4, 'j')},
     .sm_90a = true,
     .own_prerequisites = true,
     .exponentials = true,

@@ -57,40 +57,25 @@ static filters filters_of(const float *p, int i, int kind)
     return f;
 }
 
-typedef struct conv_job {
-    const filters *f;
-    const double *x;
-    double *y;
-    int in, out; /* pixels a side */
-} conv_job;
+typedef double lanes __attribute__((vector_size(64)));
+typedef float narrow __attribute__((vector_size(32)));
+#define AT_A_TIME 64 /* filters, whose sums stay in registers; all have a multiple of it */
 
 static inline __attribute__((always_inline)) void
 add_tap(double *sum, const double *x, const float *w, int in_channels, int channels)
 {
-    for (int c = 0; c < in_channels; c++, w += channels) {
-        if (x[c] == 0.0) continue;
-        for (int o = 0; o < channels; o += 64) /* all have a multiple of 64 */
-            for (int j = 0; j < 64; j++) sum[o + j] += x[c] * w[o + j];
-    }
-}
-
-WIDE static void conv_pixels(size_t begin, size_t end, void *context)
-{
-    const conv_job *j = context;
-    const resnet18_conv *c = j->f->c;
-    for (int p = (int)begin; p < (int)end; p++) {
-        const int image = p / j->out / j->out, place = p % (j->out * j->out);
-        const int top = place / j->out * c->stride - c->pad;
-        const int left = place % j->out * c->stride - c->pad;
-        double *sum = j->y + (size_t)p * (size_t)c->out_channels;
-        for (int tap = 0; tap < c->kernel * c->kernel; tap++) {
-            const int row = top + tap / c->kernel, col = left + tap % c->kernel;
-            if (row < 0 || row >= j->in || col < 0 || col >= j->in) continue;
-            const size_t pixel = ((size_t)image * j->in + row) * j->in + col;
-            add_tap(sum, j->x + pixel * c->in_channels,
-                    j->f->w + (size_t)tap * c->in_channels * c->out_channels, c->in_channels,
-                    c->out_channels);
+    for (int o = 0; o < channels; o += AT_A_TIME) {
+        lanes s[AT_A_TIME / 8];
+        memcpy(s, sum + o, sizeof s);
+        for (int c = 0; c < in_channels; c++) {
+            narrow part[AT_A_TIME / 8];
+            if (x[c] == 0.0) continue;
+            memcpy(part, w + (size_t)c * channels + o, sizeof part);
+#pragma GCC unroll 8
+            for (int l = 0; l < AT_A_TIME / 8; l++)
+                s[l] += x[c] * __builtin_convertvector(part[l], lanes);
         }
+        memcpy(sum + o, s, sizeof s);
     }
 }
 
@@ -137,31 +122,73 @@ typedef struct state {
     double scale[TENSORS], *tensor[TENSORS];
 } state;
 
-/* Numbers that convolution i leaves, from what the state says that it reads: as they are without
- * the ReLU and, apart, what the shortcut adds. */
-static void leave(double *x, double *shortcut, const state *s, const filters *f, int i)
+/* What a convolution leaves of each pixel. */
+typedef struct conv_job {
+    const state *s;
+    const filters *f;
+    int i, reads, adds;
+    double *x, *shortcut; /* NULL: x is finished, */
+    bool quantize;        /* to a byte or not */
+} conv_job;
+
+/* sum [out_channels] is zero. */
+static inline __attribute__((always_inline)) void add_taps(const conv_job *j, double *sum, int p)
 {
-    int reads, adds;
-    connections(i, &reads, &adds);
-    const size_t channels = (size_t)f->c->out_channels, count = count_of(i, s->batch, s->size);
-    conv_job job = {f, s->tensor[reads], x, side_of(reads, s->size), side_of(i, s->size)};
-    memset(x, 0, count * sizeof *x);
-    parallel(count / channels,
-             channels * (size_t)(f->c->in_channels * f->c->kernel * f->c->kernel) / 2, conv_pixels,
-             &job);
-    for (size_t k = 0; k < count; k++) {
-        x[k] = x[k] * s->scale[reads] * f->scale[k % channels] + f->bias[k % channels];
-        shortcut[k] = adds < 0 ? 0.0 : s->tensor[adds][k] * s->scale[adds];
+    const resnet18_conv *c = j->f->c;
+    const int in = side_of(j->reads, j->s->size), out = side_of(j->i, j->s->size);
+    const int top = p / out % out * c->stride - c->pad, left = p % out * c->stride - c->pad;
+    for (int tap = 0; tap < c->kernel * c->kernel; tap++) {
+        const int row = top + tap / c->kernel, col = left + tap % c->kernel;
+        if (row < 0 || row >= in || col < 0 || col >= in) continue;
+        const size_t pixel = ((size_t)(p / out / out) * in + row) * in + col;
+        add_tap(sum, j->s->tensor[j->reads] + pixel * c->in_channels,
+                j->f->w + (size_t)tap * c->in_channels * c->out_channels, c->in_channels,
+                c->out_channels);
     }
 }
 
-static void pool(state *s)
+WIDE static void conv_pixels(size_t begin, size_t end, void *context)
 {
+    const conv_job *j = context;
+    const state *s = j->s;
+    const size_t channels = (size_t)j->f->c->out_channels;
+    for (size_t p = begin; p < end; p++) {
+        double *x = j->x + p * channels;
+        add_taps(j, x, (int)p);
+        for (size_t c = 0; c < channels; c++) {
+            const double added =
+                j->adds < 0 ? 0.0 : s->tensor[j->adds][p * channels + c] * s->scale[j->adds];
+            x[c] = x[c] * s->scale[j->reads] * j->f->scale[c] + j->f->bias[c];
+            if (j->shortcut)
+                j->shortcut[p * channels + c] = added;
+            else
+                x[c] = relu(j->i, x[c] + added);
+            if (j->quantize) x[c] = quantized(x[c], s->scale[j->i]);
+        }
+    }
+}
+
+static void convolve(conv_job job)
+{
+    const resnet18_conv *c = job.f->c;
+    connections(job.i, &job.reads, &job.adds);
+    parallel(count_of(job.i, job.s->batch, job.s->size) / (size_t)c->out_channels,
+             (size_t)(c->out_channels * c->in_channels * c->kernel * c->kernel) / 2, conv_pixels,
+             &job);
+}
+
+/* Numbers that convolution i leaves, from what the state says that it reads: as they are without
+ * the ReLU and, apart, what the shortcut adds. x is zero. */
+static void leave(double *x, double *shortcut, const state *s, const filters *f, int i)
+{
+    convolve((conv_job){.s = s, .f = f, .i = i, .x = x, .shortcut = shortcut});
+}
+
+static void pool_pixels(size_t begin, size_t end, void *context)
+{
+    const state *s = context;
     const int in = side_of(0, s->size), out = side_of(POOLED, s->size);
-    const size_t count = count_of(POOLED, s->batch, s->size);
-    s->scale[POOLED] = s->scale[0];
-    s->tensor[POOLED] = f64_array(count);
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = begin * 64; k < end * 64; k++) {
         const int c = (int)(k % 64), pixel = (int)(k / 64), place = pixel % (out * out);
         for (int tap = 0; tap < 9; tap++) {
             const int row = place / out * 2 - 1 + tap / 3, col = place % out * 2 - 1 + tap % 3;
@@ -170,6 +197,14 @@ static void pool(state *s)
             s->tensor[POOLED][k] = fmax(s->tensor[POOLED][k], s->tensor[0][from]);
         }
     }
+}
+
+static void pool(state *s)
+{
+    const size_t count = count_of(POOLED, s->batch, s->size);
+    s->scale[POOLED] = s->scale[0];
+    s->tensor[POOLED] = f64_array(count);
+    parallel(count / 64, 64 * 9, pool_pixels, s);
 }
 
 /* @param scale of the images' bytes; 0: they stay floats */
@@ -204,13 +239,9 @@ static void run_network(state *s, const float *params, int kind)
             const int i = order[j];
             if (i < 0) continue;
             const filters f = filters_of(params, i, kind);
-            const size_t all = count_of(i, s->batch, s->size);
-            double *y = s->tensor[i] = f64_array(all), *shortcut = f64_array(all);
-            leave(y, shortcut, s, &f, i);
-            for (size_t k = 0; k < all; k++) {
-                y[k] = relu(i, y[k] + shortcut[k]);
-                if (kind == BYTES) y[k] = quantized(y[k], s->scale[i]);
-            }
+            s->tensor[i] = f64_array(count_of(i, s->batch, s->size));
+            convolve(
+                (conv_job){.s = s, .f = &f, .i = i, .x = s->tensor[i], .quantize = kind == BYTES});
         }
         if (b < 0) pool(s);
     }

@@ -3,15 +3,27 @@
 #include <math.h>
 #include <string.h>
 
+typedef struct rounding {
+    element_type element;
+    float *x;
+    void *y;
+} rounding;
+
+static void round_part(size_t begin, size_t end, void *context)
+{
+    const rounding *r = context;
+    for (size_t i = begin; i < end; i++) {
+        element_store(r->element, r->y, i, r->x[i]);
+        r->x[i] = (float)element_value(r->element, r->y, i);
+    }
+}
+
 /* x as elements of the type; x itself becomes what they are. */
 static void *rounded(element_type e, float *x, size_t count)
 {
-    void *y = array_of(e, count);
-    for (size_t i = 0; i < count; i++) {
-        element_store(e, y, i, x[i]);
-        x[i] = (float)element_value(e, y, i);
-    }
-    return y;
+    rounding r = {e, x, array_of(e, count)};
+    parallel(count, 1, round_part, &r);
+    return r.y;
 }
 
 /* @return c [m x n]; a [m x k] and b [k x n] become what the function was given, which begins so
@@ -116,17 +128,23 @@ void half_zero_times_infinity(const char *function, element_type e, const long *
     expect(isnan(got), "0 * infinity is NaN, but c[%ld][%ld] is %g", row, col, got);
 }
 
+static void cut_part(size_t begin, size_t end, void *context)
+{
+    const rounding *r = context;
+    for (size_t i = begin; i < end; i++) {
+        uint32_t bits;
+        memcpy(&bits, &r->x[i], sizeof bits);
+        ((uint16_t *)r->y)[i] = (uint16_t)(bits >> 16);
+        bits &= 0xffff0000u;
+        memcpy(&r->x[i], &bits, sizeof bits);
+    }
+}
+
 void *upper_halves(float *x, size_t count)
 {
-    uint16_t *y = array_of(ELEMENT_BF16, count);
-    for (size_t i = 0; i < count; i++) {
-        uint32_t bits;
-        memcpy(&bits, &x[i], sizeof bits);
-        y[i] = (uint16_t)(bits >> 16);
-        bits &= 0xffff0000u;
-        memcpy(&x[i], &bits, sizeof bits);
-    }
-    return y;
+    rounding r = {ELEMENT_BF16, x, array_of(ELEMENT_BF16, count)};
+    parallel(count, 1, cut_part, &r);
+    return r.y;
 }
 
 void half_timed(const char *function, const long *shape)

@@ -23,17 +23,21 @@
  */
 #include "302_bias/bias.h"
 #include "3a_deterministic_backward/deterministic_backward.h"
+#ifdef BROKEN
+#include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
+#endif
 #include "not_implemented.h"
 
 #define THREADS  128 /* of a block in runs_kernel, also its sorted tokens and its columns */
 #define DIGITS   256 /* of a pass, the threads of a block that sorts, the tokens of a tile */
 #define SEGMENTS 64  /* of the text, at most: every block of the sort adds up the counts of all */
 
-/* SOLUTION: count_kernel: counts[segment x digit]: how often each segment of the text has each
-   digit (about 11 lines). */
+/** counts[segment x digit]: how often each segment of the text has each digit. A block per segment.
+ */
 __global__ static void count_kernel(int *counts, const int *tokens, size_t n, size_t segment,
                                     int shift)
 {
+    /* SOLUTION: count in shared memory; then each thread stores its digit (about 9 lines). */
     __shared__ int of_digit[DIGITS];
     size_t first = blockIdx.x * segment, end = min(first + segment, n);
     of_digit[threadIdx.x] = 0;
@@ -43,13 +47,14 @@ __global__ static void count_kernel(int *counts, const int *tokens, size_t n, si
     }
     __syncthreads(); /* all are counted */
     counts[blockIdx.x * DIGITS + threadIdx.x] = of_digit[threadIdx.x];
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: begin_of_digit: where the tokens of this segment with this thread's digit go: behind
-   all lower digits, and behind the equal ones of the segments before (about 14 lines). */
+/** Where the tokens of this segment with this thread's digit go: behind all lower digits, and
+ * behind the equal ones of the segments before. */
 __device__ static int begin_of_digit(const int *counts)
 {
+    /* SOLUTION: of all segments, and of those before; then the digits below (about 12 lines). */
     __shared__ int total[DIGITS];
     int before = 0, all = 0;
 #pragma unroll 16
@@ -62,15 +67,16 @@ __device__ static int begin_of_digit(const int *counts)
     __syncthreads(); /* every thread adds up those below its own */
     for (int digit = 0; digit < threadIdx.x; digit++) before += total[digit];
     return before;
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: move_kernel: tile by tile, each token and its row go where its digit begins, behind the
-   equal ones before it in the tile; then the digit begins behind them all. In the first pass there
-   are no rows yet: NULL (about 19 lines). */
+/** Each token and its row go where its digit begins, in the order of the text. In the first pass
+ * there are no rows yet: NULL. */
 __global__ static void move_kernel(int *to_token, int *to_row, const int *tokens, const int *rows,
                                    const int *counts, size_t n, size_t segment, int shift)
 {
+    /* SOLUTION: tile by tile: a token goes behind the equal ones before it in the tile; then the
+       digit begins behind them all (about 17 lines). */
     __shared__ int begin[DIGITS], digits[DIGITS];
     size_t first = blockIdx.x * segment, end = min(first + segment, n);
     begin[threadIdx.x] = begin_of_digit(counts);
@@ -86,15 +92,14 @@ __global__ static void move_kernel(int *to_token, int *to_row, const int *tokens
         __syncthreads(); /* no thread reads them any more */
         if (i < end) atomicAdd(&begin[mine], 1);
     }
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: runs_kernel: as in 312, a block sums THREADS sorted tokens in THREADS columns. A run
-   that ends here and began here goes to the table. One that began before leaves its part in head,
-   one that begins here and goes on in tail (about 34 lines). */
 #define IN_FLIGHT 8 /* independent loads of a thread */
 
-/** head, tail [stretches x dim]. token, row [n], sorted. */
+/** As in 312, a block sums THREADS sorted tokens in THREADS columns. A run that ends here and began
+ * here goes to the table. One that began before leaves its part in head, one that begins here and
+ * goes on in tail. head, tail [stretches x dim]. token, row [n], sorted. */
 __global__ static void runs_kernel(float *grad_table, float *head, float *tail, const float *grad_y,
                                    const int *token, const int *row, int n, int dim,
                                    unsigned groups)
@@ -104,6 +109,8 @@ __global__ static void runs_kernel(float *grad_table, float *head, float *tail, 
     const int end = (int)(first + THREADS < n ? first + THREADS : n);
     if (col >= dim) return;
 
+    /* SOLUTION: IN_FLIGHT loads at a time; a run ends at another token, or with the stretch (about
+       25 lines). */
     bool began_here = first == 0 || token[first - 1] != token[first];
     float sum = 0.0f, next[IN_FLIGHT];
     for (int k = (int)first; k < end; k += IN_FLIGHT) {
@@ -128,16 +135,18 @@ __global__ static void runs_kernel(float *grad_table, float *head, float *tail, 
             sum = 0.0f;
         }
     }
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: join_kernel: where a run goes on, the stretch in which it begins adds its tail and, in
-   order, the heads of the stretches behind it (about 22 lines). */
+/** Where a run goes on, the stretch in which it begins adds its tail and, in order, the heads of
+ * the stretches behind it. */
 __global__ static void join_kernel(float *grad_table, const float *head, const float *tail,
                                    const int *token, int n, int dim, unsigned groups)
 {
     const size_t stretch = blockIdx.x / groups, next = (stretch + 1) * THREADS;
     const size_t col = (size_t)(blockIdx.x % groups) * THREADS + threadIdx.x;
+    /* SOLUTION: not where the run ends here or began before; the last stretch that begins with its
+       token, by halving; the sum (about 18 lines). */
     if (col >= dim || next >= n || token[next] != token[next - 1]) return; /* ends here */
     const int mine = token[next];
     if (token[stretch * THREADS] == mine && (stretch > 0 && token[stretch * THREADS - 1] == mine))
@@ -155,17 +164,19 @@ __global__ static void join_kernel(float *grad_table, const float *head, const f
 #pragma unroll 8
     for (size_t s = stretch + 1; s <= low; s++) sum += head[s * dim + col];
     grad_table[(size_t)mine * dim + col] += sum;
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: sort: token and row, [2][n] each, in turn the source and the destination of a pass.
-   @return which of the two has the result (about 17 lines). */
+/** Sort by token. token and row, [2][n] each, are in turn the source and the destination of a pass.
+ *  @return which of the two has the result */
 static int sort(int *token[2], int *row[2], int *counts, const int *tokens, size_t n, int vocab,
                 cudaStream_t stream)
 {
     size_t tiles = (n - 1) / DIGITS + 1, segment = ((tiles - 1) / SEGMENTS + 1) * DIGITS;
     unsigned segments = (unsigned)((n - 1) / segment + 1);
     int to = 1;
+    /* SOLUTION: a pass for each 8 bits that a token of this vocabulary may have; the first one
+       reads `tokens` (about 9 lines). */
     for (int shift = 0; shift == 0 || (shift < 32 && (vocab - 1) >> shift > 0); shift += 8) {
         const int *from = shift == 0 ? tokens : token[to];
         const int *from_row = shift == 0 ? NULL : row[to];
@@ -174,12 +185,11 @@ static int sort(int *token[2], int *row[2], int *counts, const int *tokens, size
         move_kernel<<<segments, DIGITS, 0, stream>>>(token[to], row[to], from, from_row, counts, n,
                                                      segment, shift);
     }
+    /* END SOLUTION */
     return to;
 }
-/* END SOLUTION */
 
-/* SOLUTION: add_table: allocate memory in the stream; sort, sum the runs, join them (about 22
-   lines). */
+/** Memory in the stream; sort, sum the runs, join them. */
 static cudaError_t add_table(float *grad_table, const float *grad_y, const int *tokens, int n,
                              int dim, int vocab, cudaStream_t stream)
 {
@@ -203,7 +213,6 @@ static cudaError_t add_table(float *grad_table, const float *grad_y, const int *
     cudaFreeAsync(head, stream);
     return error;
 }
-/* END SOLUTION */
 
 cudaError_t embedding_backward_deterministic(float *grad_table, float *grad_positions,
                                              const float *grad_y, const int *tokens, int batch,

@@ -37,8 +37,8 @@
 
 /** y and pre, a tile of each per block. y, pre: [batch x out_features], pre may be NULL; x: [batch
  *  x in_features]; w: [out_features x in_features]. */
-template <int TM, int TN>
-__global__ static void __launch_bounds__(TILE_THREADS, 2)
+template <int TM, int TN, int GROUPS>
+__global__ static void __launch_bounds__(GROUPS *TILE_THREADS, 2 / GROUPS)
     linear_fused_kernel(float *y, float *pre, const float *x, const float *w, const float *bias,
                         int batch, int in_features, int out_features)
 {
@@ -46,20 +46,23 @@ __global__ static void __launch_bounds__(TILE_THREADS, 2)
     unsigned across = (out_features - 1) / TILE_COLS(TN) + 1; /* tiles side by side in y */
     int row = blockIdx.x / across * TILE_ROWS(TM), col = blockIdx.x % across * TILE_COLS(TN);
     float sum[TM][TN] = {};
-    tile_product(sum, ring, x, w, row, col, batch, out_features, in_features);
+    tile_product<GROUPS>(sum, ring, x, w, row, col, batch, out_features, in_features);
 
     /* SOLUTION: each of the thread's elements of y, from the register: its row and column, bias,
-       pre if it is wanted, and a ReLU that keeps NaN (about 14 lines). */
+       pre if it is wanted, and a ReLU that keeps NaN (about 16 lines). */
+    float b[TN]; /* loaded once: a store to y might change bias, for all that the compiler knows */
 #pragma unroll
-    for (int i = 0; i < TM; i++) {
-        int r = row + sum_row<TM>(i);
+    for (int j = 0; j < TN; j++) b[j] = bias[min(col + sum_col<TN>(j), out_features - 1)];
+#pragma unroll
+    for (int i = 0; i < TM / GROUPS; i++) {
+        int r = row + sum_row<TM, GROUPS>(i);
         if (r >= batch) continue;
 #pragma unroll
         for (int j = 0; j < TN; j++) {
             int q = col + sum_col<TN>(j);
             if (q >= out_features) continue;
             size_t at = (size_t)r * out_features + q;
-            float z = sum[i][j] + bias[q];
+            float z = sum[i][j] + b[j];
             if (pre != NULL) pre[at] = z;
             y[at] = z < 0.0f ? 0.0f : z; /* written this way, NaN stays NaN */
         }
@@ -68,35 +71,40 @@ __global__ static void __launch_bounds__(TILE_THREADS, 2)
 }
 
 /** One block per tile. batch and out_features are not 0. */
-template <int TM, int TN>
+template <int TM, int TN, int GROUPS>
 static cudaError_t launch_linear(float *y, float *pre, const float *x, const float *w,
                                  const float *bias, int batch, int in_features, int out_features,
                                  cudaStream_t stream)
 {
-    /* SOLUTION: cover y with tiles along x of the grid, rounding up; launch with TILE_BYTES of
-       shared memory, which may be more than the default (about 8 lines). */
-    cudaError_t error =
-        cudaFuncSetAttribute(linear_fused_kernel<TM, TN>,
-                             cudaFuncAttributeMaxDynamicSharedMemorySize, TILE_BYTES(TM, TN));
+    enum { BYTES = TILE_BYTES(TM, TN, GROUPS), THREADS = GROUPS * TILE_THREADS };
+    /* SOLUTION: cover y with tiles along x of the grid, rounding up; launch THREADS threads with
+       BYTES of shared memory, which may be more than the default (about 8 lines). */
+    cudaError_t error = cudaFuncSetAttribute(linear_fused_kernel<TM, TN, GROUPS>,
+                                             cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES);
     if (error != cudaSuccess) return error;
     /* All in x: along y a grid ends at 65,535. */
     unsigned down = (batch - 1) / TILE_ROWS(TM) + 1;
     unsigned across = (out_features - 1) / TILE_COLS(TN) + 1;
-    linear_fused_kernel<TM, TN><<<down * across, TILE_THREADS, TILE_BYTES(TM, TN), stream>>>(
+    linear_fused_kernel<TM, TN, GROUPS><<<down * across, THREADS, BYTES, stream>>>(
         y, pre, x, w, bias, batch, in_features, out_features);
     /* END SOLUTION */
     return cudaGetLastError();
 }
 
+#define MOST_ALONE 160 /* tiles: with more, most multiprocessors have two blocks */
+
 cudaError_t linear_forward_fused(float *y, float *pre, const float *x, const float *w,
                                  const float *bias, int batch, int in_features, int out_features,
                                  cudaStream_t stream)
 {
-    /* SOLUTION: nothing without elements of y; tiles of 16 x 8 sums per thread where there are at
-       least 64 of them, else of 4 x 4, for more blocks (about 5 lines). */
+    /* SOLUTION: nothing without elements of y. Tiles of 16 x 8 sums per thread where there are at
+       least 64 of them, else of 4 x 4, for more blocks. Two groups per tile if these are no more
+       than MOST_ALONE and each group has 128 of k (about 8 lines). */
     if (batch == 0 || out_features == 0) return cudaSuccess; /* an empty grid is a launch error */
-    const bool large = (size_t)batch * out_features >= 64 * TILE_ROWS(16) * TILE_COLS(8);
-    const auto launch = large ? launch_linear<16, 8> : launch_linear<4, 4>;
+    const size_t tile = TILE_ROWS(16) * TILE_COLS(8), size = (size_t)batch * out_features;
+    const auto launch = size < 64 * tile                                  ? launch_linear<4, 4, 1>
+                        : size <= MOST_ALONE * tile && in_features >= 256 ? launch_linear<16, 8, 2>
+                                                                          : launch_linear<16, 8, 1>;
     return launch(y, pre, x, w, bias, batch, in_features, out_features, stream);
     /* END SOLUTION */
 }

@@ -1,8 +1,8 @@
 /*
  * 4c_tile.cuh: tiles of bf16 in shared memory, their products on tensor cores, and the way out.
  *
- * It is written once. 4c includes it, and so does 4d, so its names and parameters stay as they are
- * here. A block has TILE_THREADS threads, four warps; the barriers are the caller's.
+ * It is written once. 4c includes it, and so does 4d. A block has TILE_THREADS threads, four warps;
+ * the barriers are the caller's.
  *
  * A tile has rows of DIM elements, 64 or 128, and begins at a multiple of 256 bytes. 8 elements, 16
  * bytes, are a chunk. Chunk c of row r stands at place c ^ (r % 8), the swizzle of 4a. The
@@ -24,43 +24,11 @@
 
 typedef __nv_bfloat16 bf16;
 
-/**
- * tile = rows `row`, `row` + 1, ... of x[rows x DIM]; zeros for rows that x has not. The copies are
- * under way when it returns; copies_done waits for those of this thread.
- * @param wide x begins at a multiple of 16 bytes; else elements are copied one by one
- */
-template <int ROWS, int DIM>
-__device__ __forceinline__ static void copy_tile(bf16 (&tile)[ROWS][DIM], const bf16 *x, int row,
-                                                 int rows, bool wide);
-
 /** Wait for the copies of this thread; those of others take a barrier. */
 __device__ __forceinline__ static void copies_done(void)
 {
     cp_async_wait_all();
 }
-
-/** sum += a b^T, of 16 * DOWN rows a and 8 * ACROSS rows b, both from a row of a tile on that is a
- *  multiple of 8. */
-template <int DOWN, int ACROSS, int DIM>
-__device__ __forceinline__ static void multiply_rows(float (&sum)[DOWN][ACROSS][4],
-                                                     const bf16 (*a)[DIM], const bf16 (*b)[DIM]);
-
-/** sum += p b, of weights p, which are rounded to bf16, and 8 * ACROSS rows b. WIDTH is DIM / 8. */
-template <int DOWN, int ACROSS, int WIDTH, int DIM>
-__device__ __forceinline__ static void multiply_weights(float (&sum)[DOWN][WIDTH][4],
-                                                        const float (&p)[DOWN][ACROSS][4],
-                                                        const bf16 (*b)[DIM]);
-
-/**
- * Rows `row`, `row` + 1, ... of x[rows x DIM] = sum, each times its factor; without those that x
- * has not.
- * @param factor of this lane's rows: row l / 4, l / 4 + 8, l / 4 + 16, ...
- * @param wide   x begins at a multiple of 16 bytes
- */
-template <int DOWN, int WIDTH>
-__device__ __forceinline__ static void store_rows(bf16 *x, const float (&sum)[DOWN][WIDTH][4],
-                                                  const float (&factor)[2 * DOWN], int row,
-                                                  int rows, bool wide);
 
 /** 2^x by the unit that has it; 0 for -infinity. */
 __device__ __forceinline__ static float exp2_fast(float x)
@@ -70,7 +38,6 @@ __device__ __forceinline__ static float exp2_fast(float x)
     return y;
 }
 
-/* SOLUTION: a chunk's place, and copy_tile, 16 bytes a thread (about 40 lines). */
 /** Where a chunk of a tile stands. */
 template <int DIM>
 __device__ __forceinline__ static const bf16 *place(const bf16 (*tile)[DIM], int row, int chunk)
@@ -91,7 +58,12 @@ __device__ __forceinline__ static void copy_elements(bf16 *to, const bf16 *from,
     for (int i = 0; i < 8; i++) to[i] = inside ? from[i] : bf16(0.0f);
 }
 
-/* A thread's chunks are 8 or 16 rows apart: their places in the swizzle are the same. */
+/**
+ * tile = rows `row`, `row` + 1, ... of x[rows x DIM]; zeros for rows that x has not. The copies are
+ * under way when it returns; copies_done waits for those of this thread.
+ * @param wide x begins at a multiple of 16 bytes; else elements are copied one by one
+ * A thread's chunks are 8 or 16 rows apart: their places in the swizzle are the same.
+ */
 template <int ROWS, int DIM>
 __device__ __forceinline__ static void copy_tile(bf16 (&tile)[ROWS][DIM], const bf16 *x, int row,
                                                  int rows, bool wide)
@@ -107,14 +79,15 @@ __device__ __forceinline__ static void copy_tile(bf16 (&tile)[ROWS][DIM], const 
     for (int i = 0; i < ROWS && !wide; i += STEP)
         copy_elements(to + i * DIM, from + i * DIM, row + r + i < rows);
 }
-/* END SOLUTION */
 
-/* SOLUTION: multiply_rows: `mma` wants b^T column by column, which are b's rows: nothing is turned
-   (about 25 lines). */
+/** sum += a b^T, of 16 * DOWN rows a and 8 * ACROSS rows b, both from a row of a tile on that is a
+ *  multiple of 8. */
 template <int DOWN, int ACROSS, int DIM>
 __device__ __forceinline__ static void multiply_rows(float (&sum)[DOWN][ACROSS][4],
                                                      const bf16 (*a)[DIM], const bf16 (*b)[DIM])
 {
+    /* SOLUTION: `mma` wants b^T column by column, which are b's rows: nothing is turned. Of two
+       chunks at a time, DOWN parts of a, and one of b after the other (about 18 lines). */
     const int lane = threadIdx.x % 32;
     const uint32_t a_at = address(a, lane % 16, lane / 16);
     const uint32_t b_at = address(b, lane / 16 * 8 + lane % 8, lane / 8 % 2);
@@ -133,22 +106,24 @@ __device__ __forceinline__ static void multiply_rows(float (&sum)[DOWN][ACROSS][
             }
         }
     }
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: multiply_weights: two products of weights side by side are one operand a, and b is
-   turned on the way (about 35 lines). */
+/** Two neighbours of a row, as a register of an operand. */
 __device__ __forceinline__ static uint32_t rounded(const float two[2])
 {
     const __nv_bfloat162 both = __floats2bfloat162_rn(two[0], two[1]);
     return *(const uint32_t *)&both;
 }
 
+/** sum += p b, of weights p, which are rounded to bf16, and 8 * ACROSS rows b. WIDTH is DIM / 8. */
 template <int DOWN, int ACROSS, int WIDTH, int DIM>
 __device__ __forceinline__ static void multiply_weights(float (&sum)[DOWN][WIDTH][4],
                                                         const float (&p)[DOWN][ACROSS][4],
                                                         const bf16 (*b)[DIM])
 {
+    /* SOLUTION: two products of weights side by side are one operand a; ldmatrix_trans turns b on
+       the way (about 20 lines). */
     const int lane = threadIdx.x % 32;
     const uint32_t b_at = address(b, lane % 16, lane / 16);
 #pragma unroll
@@ -169,10 +144,15 @@ __device__ __forceinline__ static void multiply_weights(float (&sum)[DOWN][WIDTH
             }
         }
     }
+    /* END SOLUTION */
 }
-/* END SOLUTION */
 
-/* SOLUTION: store_rows: two neighbours a store where they are aligned (about 20 lines). */
+/**
+ * Rows `row`, `row` + 1, ... of x[rows x DIM] = sum, each times its factor; without those that x
+ * has not.
+ * @param factor of this lane's rows: row l / 4, l / 4 + 8, l / 4 + 16, ...
+ * @param wide   x begins at a multiple of 16 bytes
+ */
 template <int DOWN, int WIDTH>
 __device__ __forceinline__ static void store_rows(bf16 *x, const float (&sum)[DOWN][WIDTH][4],
                                                   const float (&factor)[2 * DOWN], int row,
@@ -195,6 +175,5 @@ __device__ __forceinline__ static void store_rows(bf16 *x, const float (&sum)[DO
         }
     }
 }
-/* END SOLUTION */
 
 #endif

@@ -85,8 +85,6 @@ template <int DIM, int PITCH>
 __device__ __forceinline__ static void copy_tile(float (*tile)[PITCH], const float *x,
                                                  unsigned start, unsigned end, attention a)
 {
-    /* SOLUTION: four columns at a time, by copy_four where rows begin at multiples of 16 bytes;
-       commit the group (about 12 lines). */
     const unsigned count = start < end ? tiles<DIM>::KEYS * DIM / 4 : 0;
     for (unsigned i = threadIdx.x; i < count; i += tiles<DIM>::THREADS) {
         unsigned r = i / (DIM / 4), c = i % (DIM / 4) * 4;
@@ -99,7 +97,6 @@ __device__ __forceinline__ static void copy_tile(float (*tile)[PITCH], const flo
                 copy_one(&tile[r][c + j], from + j, inside && c + j < a.dim);
     }
     asm volatile("cp.async.commit_group;" ::: "memory");
-    /* END SOLUTION */
 }
 
 /** Wait for the older of the two groups on their way, for all threads. */
@@ -112,12 +109,10 @@ __device__ __forceinline__ static void wait_for_older(void)
 /** sum += a . b */
 __device__ __forceinline__ static void add_product(float *sum, float4 a, float4 b)
 {
-    /* SOLUTION: four multiply-adds (about 4 lines). */
     *sum += a.x * b.x;
     *sum += a.y * b.y;
     *sum += a.z * b.z;
     *sum += a.w * b.w;
-    /* END SOLUTION */
 }
 
 /** s = q k^T: `row` is the thread's first query, `lane` its first key; the next ones are 4 and 8
@@ -200,12 +195,10 @@ __device__ __forceinline__ static void soften(seen<DIM> *to, float (&s)[ROWS][CO
 /** sum[0 .. 3] += p v */
 __device__ __forceinline__ static void add_four(float *sum, float p, float4 v)
 {
-    /* SOLUTION: four multiply-adds (about 4 lines). */
     sum[0] += p * v.x;
     sum[1] += p * v.y;
     sum[2] += p * v.z;
     sum[3] += p * v.w;
-    /* END SOLUTION */
 }
 
 /** o += p v of P_COLS keys, the first of which is `key` in the tile. */
@@ -265,7 +258,6 @@ template <int DIM>
 __device__ __forceinline__ static void store(seen<DIM> *from, attention a, size_t head,
                                              unsigned query, int lane)
 {
-    /* SOLUTION: the sum over the threads of a row; out and lse (about 16 lines). */
 #pragma unroll
     for (int i = 0; i < ROWS; i++, query += 4) {
         float l = from->l[i];
@@ -282,14 +274,12 @@ __device__ __forceinline__ static void store(seen<DIM> *from, attention a, size_
             if (col < a.dim) a.out[row * a.dim + col] = from->o[i][c] * factor;
         }
     }
-    /* END SOLUTION */
 }
 
 /** A block per QUERIES of a head; the tiles of queries with the most keys come first. */
 template <int DIM>
 __global__ static void __launch_bounds__(tiles<DIM>::THREADS, 2) flash_kernel(attention a)
 {
-    /* SOLUTION: the first copies; q, scaled; a loop over tiles; the end (about 42 lines). */
     enum { KEYS = tiles<DIM>::KEYS, QUERIES = tiles<DIM>::QUERIES, THREADS = tiles<DIM>::THREADS };
     extern __shared__ __align__(16) unsigned char memory[];
     tiles<DIM> *t = (tiles<DIM> *)memory;
@@ -317,6 +307,8 @@ __global__ static void __launch_bounds__(tiles<DIM>::THREADS, 2) flash_kernel(at
 #pragma unroll
         for (int c = 0; c < DIM / LANES; c++) sums.o[i][c] = 0.0f;
     }
+    /* SOLUTION: a loop over tiles: the product with k, k's next tile, mask and softmax, the product
+       with v, v's next tile. Then store (about 20 lines). */
     for (unsigned start = 0; start < end; start += KEYS) {
         bool sees = !a.causal || start <= top + (threadIdx.x | 31); /* the warp, any of the tile */
         float s[ROWS][KEYS / LANES];
@@ -339,12 +331,10 @@ __global__ static void __launch_bounds__(tiles<DIM>::THREADS, 2) flash_kernel(at
 
 template <int DIM> static void launch(attention a, cudaStream_t stream)
 {
-    /* SOLUTION: the launch, with room for the tiles (about 4 lines). */
     unsigned blocks = ((a.seq - 1) / tiles<DIM>::QUERIES + 1) * a.heads;
     cudaFuncSetAttribute(flash_kernel<DIM>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                          sizeof(tiles<DIM>));
     flash_kernel<DIM><<<blocks, tiles<DIM>::THREADS, sizeof(tiles<DIM>), stream>>>(a);
-    /* END SOLUTION */
 }
 
 cudaError_t attention_flash_fast(float *out, float *lse, const float *q, const float *k,

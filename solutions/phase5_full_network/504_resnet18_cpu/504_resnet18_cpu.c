@@ -19,8 +19,8 @@
  *
  * Given: entries and checksums of the file, the memory of one image, the loops over images, stages
  * and pooling windows. Yours: what a file must pass and where its arrays go (is_whole, find,
- * resnet18_load), folding (fold), and the network for one image (conv, largest_in_window, block,
- * average, forward_image).
+ * resnet18_load), folding (fold), and the network for one image (conv, larger_of, largest_of_rows,
+ * block, average, forward_image).
  */
 #include "106_matmul_cpu_vectorized/matmul_cpu_vectorized.h"
 #include "110_conv2d_cpu/conv2d_cpu.h"
@@ -214,30 +214,41 @@ static void relu(float *x, size_t count)
     for (size_t i = 0; i < count; i++) x[i] = x[i] < 0.0f ? 0.0f : x[i];
 }
 
-/** The largest of the 3x3 window of plane[size x size] whose corner is plane[top][left]. Either may
- *  be -1: what lies outside of the plane is smaller than any number. */
-static float largest_in_window(const float *plane, int size, int top, int left)
+/** The larger of two numbers; a NaN stays. */
+static float larger_of(float x, float y)
 {
-    /* SOLUTION: only the rows and columns of the window that are inside; a NaN stays (about 8
-       lines). */
-    float largest = -INFINITY;
+    float larger = x;
+    /* SOLUTION: y, if it is larger or a NaN; as one that comes first stays too (1 line). */
+    if (y > x || isnan(y)) larger = y;
+    /* END SOLUTION */
+    return larger;
+}
+
+/** largest[size]: of each column, the largest in the three rows from `top` on of plane[size x
+ *  size]. They may be outside: that is smaller than any number. Without tests inside, a loop along
+ *  a row becomes vector instructions. */
+static void largest_of_rows(float *largest, const float *plane, int size, int top)
+{
+    /* SOLUTION: -INFINITY, then larger_of that and each row that is inside (about 5 lines). */
+    for (int col = 0; col < size; col++) largest[col] = -INFINITY;
     for (int row = top < 0 ? 0 : top; row < top + 3 && row < size; row++) {
-        for (int col = left < 0 ? 0 : left; col < left + 3 && col < size; col++) {
-            float here = plane[row * size + col];
-            if (here > largest || isnan(here)) largest = here; /* a NaN stays */
-        }
+        for (int col = 0; col < size; col++)
+            largest[col] = larger_of(largest[col], plane[row * size + col]);
     }
-    return largest;
     /* END SOLUTION */
 }
 
-/** y[channels x out x out] of x[channels x size x size]: 3x3, stride 2, padding 1. */
-static void maxpool(float *y, const float *x, int channels, int size)
+/** y[channels x out x out] of x[channels x size x size]: 3x3, stride 2, padding 1.
+ *  @param rows room for size + 2 floats: what is outside on the left, columns, outside */
+static void maxpool(float *y, float *rows, const float *x, int channels, int size)
 {
     const int out = resnet18_out_size(size, 3, 2, 1);
     for (int c = 0; c < channels; c++, x += (size_t)size * size) {
         for (int i = 0; i < out; i++) {
-            for (int j = 0; j < out; j++) *y++ = largest_in_window(x, size, 2 * i - 1, 2 * j - 1);
+            largest_of_rows(rows + 1, x, size, 2 * i - 1);
+            rows[0] = rows[size + 1] = -INFINITY;
+            for (int j = 0; j < out; j++)
+                *y++ = larger_of(larger_of(rows[2 * j], rows[2 * j + 1]), rows[2 * j + 2]);
         }
     }
 }
@@ -282,15 +293,15 @@ static void average(float *y, const float *x, int channels, int pixels)
 static void forward_image(float *logits, const resnet18_cpu *net, const workspace *w,
                           const float *x, int size)
 {
-    /* SOLUTION: convolution 0 to w->middle, relu, maxpool to stage 0. Block after block, each from
-       its stage to the next; resnet18_stage_shape knows planes and sides. The average. The linear
-       layer, a product with one column: logits [RESNET18_CLASSES x 1] = w [RESNET18_CLASSES x
-       RESNET18_FEATURES] * features (106), w at RESNET18_FC_W of net->params, plus the bias at
-       RESNET18_FC_BIAS (about 17 lines). */
+    /* SOLUTION: convolution 0 to w->middle, relu, maxpool by w->columns to stage 0. Block after
+       block, each from its stage to the next; resnet18_stage_shape knows planes and sides. The
+       average. The linear layer, a product with one column: logits [RESNET18_CLASSES x 1] = w
+       [RESNET18_CLASSES x RESNET18_FEATURES] * features (106), w at RESNET18_FC_W of net->params,
+       plus the bias at RESNET18_FC_BIAS (about 17 lines). */
     const int channels = resnet18_convs[0].out_channels;
     int planes, side = conv(w->middle, net, w, x, 0, size);
     relu(w->middle, (size_t)channels * side * side);
-    maxpool(w->stages, w->middle, channels, side);
+    maxpool(w->stages, w->columns, w->middle, channels, side);
 
     float *stage = w->stages;
     for (int i = 0; i < RESNET18_BLOCKS; i++) {

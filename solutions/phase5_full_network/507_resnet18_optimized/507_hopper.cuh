@@ -205,6 +205,7 @@ __device__ static void fetch_boxes(const hopper_conv &a, const wide_work<T> &wor
 {
     turn buffer = {a.buffers, 0, 1};
     const int width = ROW_BYTES / sizeof(E);
+    wait_for_kernel_before();
     for (int c = 0; c < a.chunks; c++) {
         for (int p = 0; p < a.phases; p++, buffer.next()) {
             const int b = buffer.at;
@@ -302,7 +303,10 @@ multiply_boxes(float sum[T::PIXELS / 8][4], const hopper_conv &a, const wide_wor
             multiply_tap<P, T>(sum, w, x, 0, 0, i > 0);
             wait_for_products<1>(); /* the tap before is done, and this one at work */
         }
-        if (i > 0) give_back(work.empty(before.at));
+        if (P == RESNET18_FP32)
+            give_back(work.empty(stage.at)); /* all products are done, those of this tap too */
+        else if (i > 0)
+            give_back(work.empty(before.at));
         if (last >= 0) give_back(work.left(last));
         last = -1;
         before = stage;
@@ -362,6 +366,7 @@ __device__ __forceinline__ static void take_up(const float *rows, const hopper_c
     const int n = threadIdx.x % LINE * WIDTH;
     float bias[WIDTH];
     load_floats<WIDTH>(bias, &a.bias[work.channel + n]);
+    wait_for_kernel_before(); /* for the residual, and for those that still read what y replaces */
 #pragma unroll 1
     for (int i = threadIdx.x / LINE; i < COUNT; i += STEP * AHEAD) {
         int at[AHEAD]; /* in chunks of 16 bytes */
@@ -412,6 +417,7 @@ __global__ static void __launch_bounds__(T::THREADS, T::BLOCKS)
     }
     fence_async();
     __syncthreads(); /* barriers and zeros are there */
+    let_next_start();
     if (warp == 0 && threadIdx.x % 32 == 0) fetch_weights<element, T>(a, work);
     if (warp == 1 && threadIdx.x % 32 == 0) fetch_boxes<element, T>(a, work);
     if constexpr (T::CONVERTERS > 0) {
@@ -468,12 +474,13 @@ template <resnet18_precision P> static hopper_variant hopper_variant_in(int i)
     }
 }
 
-/* Sums and those of a tap: twice the registers, so 120 pixels at most. */
+/* Sums and those of a tap: twice the registers, so 120 pixels at most. Two groups that share their
+ * pixels come first, for of equals the first is taken: what is split serves twice the channels. */
 template <> hopper_variant hopper_variant_in<RESNET18_FP32>(int i)
 {
     if (i == 0)
-        return hopper_variant_of<RESNET18_FP32, wide_tile<RESNET18_FP32, 1, 2, 120, 2, 1>>();
-    return hopper_variant_of<RESNET18_FP32, wide_tile<RESNET18_FP32, 2, 1, 120, 3, 1>>();
+        return hopper_variant_of<RESNET18_FP32, wide_tile<RESNET18_FP32, 2, 1, 120, 3, 1>>();
+    return hopper_variant_of<RESNET18_FP32, wide_tile<RESNET18_FP32, 1, 2, 120, 2, 1>>();
 }
 
 static hopper_variant hopper_variant_at(resnet18_precision precision, int i)
@@ -652,11 +659,12 @@ static cudaError_t hopper_prepare(const hopper_layer *l)
                                 MOST_SHARED);
 }
 
-static cudaError_t hopper_launch(hopper_layer *l, cudaStream_t stream)
+/** @param early see launch_kernel */
+static cudaError_t hopper_launch(hopper_layer *l, bool early, cudaStream_t stream)
 {
     void *parameters[] = {&l->conv};
-    return cudaLaunchKernel(l->kernel, dim3(l->blocks), dim3(l->variant.threads), parameters,
-                            l->shared_bytes, stream);
+    return launch_kernel(l->kernel, dim3(l->blocks), dim3(l->variant.threads), parameters,
+                         l->shared_bytes, early, stream);
 }
 
 #else
@@ -693,7 +701,7 @@ static cudaError_t hopper_prepare(const hopper_layer *)
     return cudaErrorNotSupported;
 }
 
-static cudaError_t hopper_launch(hopper_layer *, cudaStream_t)
+static cudaError_t hopper_launch(hopper_layer *, bool, cudaStream_t)
 {
     return cudaErrorNotSupported;
 }

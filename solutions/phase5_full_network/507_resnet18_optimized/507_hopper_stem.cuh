@@ -241,6 +241,7 @@ __global__ static void __launch_bounds__(STEM_THREADS, T::BLOCKS)
                      2 * (2 * first - 1) - 3);
     fence_async();
     __syncthreads(); /* the rows and the mbarrier are there */
+    let_next_start();
     barrier_wait(barrier, 0);
     stem_rows<P, T>(a, shared, image, first);
 #endif

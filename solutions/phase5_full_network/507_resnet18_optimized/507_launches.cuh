@@ -50,22 +50,34 @@ static cudaError_t launch_pooling(const resnet18_opt *net, cudaStream_t stream)
     return cudaGetLastError();
 }
 
+/* Do kernels begin before the one before them has ended? With one image each takes a few
+ * microseconds. With eight, blocks that wait took the room of those that work: 0.405 ms, not 0.385.
+ */
+static bool begins_early(const resnet18_opt *net)
+{
+    return net->hopper > 0 && net->batch == 1;
+}
+
 static cudaError_t launch_mean(const resnet18_opt *net, cudaStream_t stream)
 {
     const int chunks = chunks_of(net, RESNET18_FEATURES);
     const dim3 grid(chunks / MEAN_CHUNKS, net->batch);
     const auto kernel = net->precision == RESNET18_FP16 ? mean_kernel<__half> : mean_kernel<float>;
-    kernel<<<grid, MEAN_CHUNKS * MEAN_GROUPS, 0, stream>>>((uint4 *)slot(net, net->features),
-                                                           (const uint4 *)slot(net, net->last),
-                                                           net->last_side * net->last_side, chunks);
-    return cudaGetLastError();
+    uint4 *y = (uint4 *)slot(net, net->features);
+    const uint4 *x = (const uint4 *)slot(net, net->last);
+    int pixels = net->last_side * net->last_side, of_pixel = chunks;
+    void *parameters[] = {&y, &x, &pixels, &of_pixel};
+    return launch_kernel((const void *)kernel, grid, dim3(MEAN_CHUNKS * MEAN_GROUPS), parameters, 0,
+                         begins_early(net), stream);
 }
 
+/* Early where there is one kernel to wait for, in the same stream (507_early.cuh). */
 static cudaError_t launch_conv(resnet18_opt *net, int i, cudaStream_t stream)
 {
-    hopper_layer *hopper = &net->layers[i].hopper;
-    if (hopper->kernel) return hopper_launch(hopper, stream);
-    return conv_launch(&net->layers[i].args, net->layers[i].variant, stream);
+    layer *l = &net->layers[i];
+    const bool early = begins_early(net) && stream != net->side_stream && !l->joins;
+    if (l->hopper.kernel) return hopper_launch(&l->hopper, early, stream);
+    return conv_launch(&l->args, l->variant, early, stream);
 }
 
 /* The convolutions of a block. The shortcut's needs x alone, and so does the first one: neither
@@ -107,7 +119,7 @@ static cudaError_t launch_all(resnet18_opt *net, float *logits, const float *x, 
     CUDA_CHECK(launch_mean(net, stream));
     layer linear = net->layers[RESNET18_CONVS];
     linear.args.y = logits;
-    return conv_launch(&linear.args, linear.variant, stream);
+    return conv_launch(&linear.args, linear.variant, begins_early(net), stream);
 }
 
 /* net->graph and net->exec: launch_all, captured once. On an error the caller drops what was made.

@@ -11,6 +11,7 @@
 #ifndef POOLING_NHWC_CUH
 #define POOLING_NHWC_CUH
 
+#include "507_early.cuh"
 #include "507_tensor_core.cuh"
 #include <math.h>
 
@@ -56,6 +57,8 @@ __global__ static void mean_kernel(uint4 *y, const uint4 *x, int pixels, int chu
     const int at = blockIdx.x * MEAN_CHUNKS + chunk;
     x += (size_t)blockIdx.y * pixels * chunks + at;
     float sum[WIDTH] = {}, value[WIDTH];
+    let_next_start();
+    wait_for_kernel_before();
     for (int p = group; p < pixels; p += MEAN_GROUPS) {
         unpack(value, x[(size_t)p * chunks], type);
 #pragma unroll

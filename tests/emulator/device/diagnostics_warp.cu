@@ -242,65 +242,6 @@ CASE(mask_leaves_out_callers)
     SYNC();
 }
 
-__global__ void both_halves(int *out)
-{
-    unsigned mask = threadIdx.x < 16 ? 0xffffu : 0xffff0000u;
-    out[threadIdx.x] = __shfl_xor_sync(mask, threadIdx.x, 1);
-}
-
-CASE(each_half_has_its_mask)
-{
-    int *out = device_array<int>(32);
-    both_halves<<<1, 32>>>(out);
-    SYNC();
-    CHECK(to_host(out, 32)[31] == 30);
-}
-
-__global__ void ballot_in_branch(unsigned *out)
-{
-    unsigned votes = 0;
-    if (threadIdx.x % 2 == 0) votes = __ballot_sync(ALL, 1); // FINDING vote_of_absent_lanes: inactive-lane
-    out[threadIdx.x] = votes;
-}
-
-CASE(vote_of_absent_lanes)
-{
-    ballot_in_branch<<<1, 32>>>(device_array<unsigned>(32));
-    SYNC();
-}
-
-__global__ void ballot_of_all(unsigned *out)
-{
-    unsigned even = __ballot_sync(ALL, threadIdx.x % 2 == 0);
-    if (threadIdx.x == 0) *out = even;
-}
-
-CASE(vote_of_all)
-{
-    unsigned *out = device_array<unsigned>(1);
-    ballot_of_all<<<1, 32>>>(out);
-    SYNC();
-    CHECK(to_host(out, 1)[0] == 0x55555555);
-}
-
-__global__ void scan(int *out)
-{
-    int lane = threadIdx.x, v = 1;
-    for (int d = 1; d < 32; d *= 2) {
-        int other = __shfl_up_sync(ALL, v, d);
-        if (lane >= d) v += other;
-    }
-    out[lane] = v;
-}
-
-CASE(scan_reads_its_own_at_the_edge)
-{
-    int *out = device_array<int>(32);
-    scan<<<1, 32>>>(out);
-    SYNC();
-    CHECK(to_host(out, 32)[31] == 32);
-}
-
 // ENV lanes_can_be_off: SOFTGPU_CHECKS=warn,lanes=off
 CASE(lanes_can_be_off)
 {
@@ -310,38 +251,6 @@ CASE(lanes_can_be_off)
 }
 
 /* ---- barriers -------------------------------------------------------------------------------- */
-
-__global__ void barrier_in_branch(int *out, int n)
-{
-    int t = threadIdx.x;
-    if (t < n) {
-        out[t] = t;
-        __syncthreads(); // FINDING barrier_for_some: divergent-barrier
-    }
-    out[t] += 1;
-    __syncthreads(); // MAYBE barrier_for_some: divergent-barrier
-}
-
-CASE(barrier_for_some)
-{
-    int *out = to_device(std::vector<int>(64, 0));
-    barrier_in_branch<<<1, 64>>>(out, 40);
-    CHECK(cudaDeviceSynchronize() != cudaSuccess);
-}
-
-CASE(barrier_for_all)
-{
-    int *out = to_device(std::vector<int>(64, 0));
-    barrier_in_branch<<<1, 64>>>(out, 64);
-    SYNC();
-}
-
-CASE(barrier_for_none)
-{
-    int *out = to_device(std::vector<int>(64, 0));
-    barrier_in_branch<<<1, 64>>>(out, 0);
-    SYNC();
-}
 
 __global__ void early_return(int *out, int n)
 {

@@ -18,43 +18,6 @@ CASE(barrier_orders_one_block)
     SYNC();
 }
 
-__global__ void last_writer(int *p)
-{
-    *p = threadIdx.x; // FINDING writers_in_a_warp: race
-}
-
-CASE(writers_in_a_warp)
-{
-    last_writer<<<1, 32>>>(device_array<int>(1));
-    SYNC();
-}
-
-__global__ void one_writer_a_block(int *p)
-{
-    if (threadIdx.x == 0) *p = blockIdx.x; // FINDING writers_in_blocks: race
-}
-
-CASE(writers_in_blocks)
-{
-    one_writer_a_block<<<3, 32>>>(device_array<int>(1));
-    SYNC();
-}
-
-__global__ void reverse_in_place(int *p, int n)
-{
-    int i = threadIdx.x;
-    int x = p[n - 1 - i]; // FINDING reverse_without_barrier: race
-    p[i] = x;             // MAYBE reverse_without_barrier: race
-}
-
-CASE(reverse_without_barrier)
-{
-    std::vector<int> numbers(128);
-    for (int i = 0; i < 128; i++) numbers[i] = i;
-    reverse_in_place<<<1, 128>>>(to_device(numbers), 128);
-    SYNC();
-}
-
 __global__ void scan_in_place(int *p)
 {
     int i = threadIdx.x;
@@ -77,19 +40,6 @@ __global__ void read_too_early(int *out, int *sum)
 CASE(plain_read_of_a_counter)
 {
     read_too_early<<<4, 64>>>(device_array<int>(1), to_device(std::vector<int>(1)));
-    SYNC();
-}
-
-__global__ void reset_and_count(int *count)
-{
-    if (threadIdx.x == 0 && blockIdx.x == 1) *count = 0; // FINDING reset_in_the_same_kernel: race
-    atomicAdd(count, 1);                                 // MAYBE reset_in_the_same_kernel: race
-}
-
-// ENV reset_in_the_same_kernel: SOFTGPU_THREADS=1
-CASE(reset_in_the_same_kernel)
-{
-    reset_and_count<<<3, 32>>>(to_device(std::vector<int>(1, 5)));
     SYNC();
 }
 

@@ -29,19 +29,6 @@ CASE(never_written)
     RUN(never_written_array, float);
 }
 
-__global__ void one_missing(float *out, int n, int at)
-{
-    float t[8], sum = 0;
-    for (int i = 1; i < n; i++) t[i] = (float)i;
-    for (int i = 0; i < n; i++) sum += t[i]; // FINDING starts_at_one: uninitialised
-    out[threadIdx.x] = sum + at;
-}
-
-CASE(starts_at_one)
-{
-    RUN(one_missing, float);
-}
-
 __global__ void wrong_order(int *out, int n, int at)
 {
     int t[4][4], sum = 0;
@@ -57,19 +44,6 @@ __global__ void wrong_order(int *out, int n, int at)
 CASE(rows_for_columns)
 {
     RUN(wrong_order, int);
-}
-
-__global__ void member_missing(float *out, int n, int at)
-{
-    body t[8];
-    for (int i = 0; i < n; i++) t[i].x = (float)i;
-    for (int i = at + 1; i < n; i++) t[i].y = 1;
-    out[threadIdx.x] = t[at].x * t[at].y; // FINDING missing_member: uninitialised
-}
-
-CASE(missing_member)
-{
-    RUN(member_missing, float);
 }
 
 __device__ __noinline__ void frame(float *out, int n, int at, int first)
@@ -136,32 +110,7 @@ CASE(counts_flags)
     RUN(flags, int);
 }
 
-__global__ void indexes(int *out, int n, int at)
-{
-    int next[8];
-    for (int i = 0; i < at; i++) next[i] = i;
-    out[next[n - 1] & 63] = 1; // FINDING address: uninitialised
-}
-
-CASE(address)
-{
-    RUN(indexes, int);
-}
-
 /* ---- no mistakes ----------------------------------------------------------------------------- */
-
-__global__ void all_written(float *out, int n, int at)
-{
-    float t[8], sum = 0;
-    for (int i = 0; i < n; i++) t[i] = (float)i;
-    for (int i = 0; i < n; i++) sum += t[(i + at) % 8];
-    out[threadIdx.x] = sum;
-}
-
-CASE(fully_written)
-{
-    RUN(all_written, float);
-}
 
 __global__ void branches(float *out, int n, int at)
 {
@@ -322,23 +271,6 @@ __global__ void pun(int *out, int n, int at)
 CASE(unions_and_bit_fields)
 {
     RUN(pun, int);
-}
-
-struct __align__(16) padded
-{
-    float x, y, z;
-};
-
-__global__ void pads(padded *out, int n, int at)
-{
-    padded t[8];
-    for (int i = 0; i < n; i++) t[i].x = t[i].y = t[i].z = (float)i;
-    out[threadIdx.x] = t[at];
-}
-
-CASE(padding)
-{
-    RUN(pads, padded);
 }
 
 // ENV unchecked: SOFTGPU_CHECKS=warn,uninitialised=off

@@ -114,8 +114,7 @@ START_TEST(each_is_graded_by_the_corpus)
     for (const exercise *const *e = catalog(); *e; e++) {
         const int id = (*e)->id, timed = (*e)->speed_points > 0.0;
         ck_assert_msg(count_corpus("wrong", id) >= 3, "%d has too few wrong submissions", id);
-        ck_assert_msg(count_corpus("right", id) >= (id_phase(id) < 4 ? 2 : 1),
-                      "%d has too few right ones", id);
+        ck_assert_msg(count_corpus("right", id) >= 1, "%d has no right one", id);
         ck_assert_msg(count_corpus("slow", id) >= (timed && !(*e)->sm_90a), "%d has no slow one",
                       id);
         ck_assert_msg(count_corpus("fast", id) >= timed, "%d has no fast one", id);

@@ -178,10 +178,13 @@ extern "C" cudaError_t attention_flash3(__nv_bfloat16 *out, float *lse, const __
 {
 #if TENSOR_MAPS
     const __nv_bfloat16 *x[3] = {q, k, v};
+    cudaError_t error = cudaErrorNotSupported;
     if (hopper_multiprocessors() && batch && heads && seq && (dim == 64 || dim == 128) &&
         ((uintptr_t)q | (uintptr_t)k | (uintptr_t)v) % 16 == 0)
-        return dim == 64 ? launch<64>(out, lse, x, batch * heads, seq, causal, scale, stream)
-                         : launch<128>(out, lse, x, batch * heads, seq, causal, scale, stream);
+        error = dim == 64 ? launch<64>(out, lse, x, batch * heads, seq, causal, scale, stream)
+                          : launch<128>(out, lse, x, batch * heads, seq, causal, scale, stream);
+    if (error != cudaErrorNotSupported) return error;
+    cudaGetLastError(); /* without the TMA there is another way */
 #endif
     return attention_flash2(out, lse, q, k, v, batch, heads, seq, dim, causal, scale, stream);
 }

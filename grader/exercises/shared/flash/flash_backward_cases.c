@@ -38,14 +38,13 @@ static void forward(gradients *g)
     }
 }
 
-/* The same, causal, where all keys of a head are equal: a query gets the mean of the values so far.
- */
-static void forward_of_equal_keys(gradients *g)
+static void heads_of_equal_keys(size_t begin, size_t end, void *context)
 {
+    const gradients *g = context;
     const attention *a = &g->a;
     const size_t dim = (size_t)a->dim, seq = (size_t)a->seq;
-    double *sum = f64_array(dim);
-    for (size_t row = 0; row < a->rows; row++) {
+    double sum[128]; /* of values; no dim is larger */
+    for (size_t row = begin * seq; row < end * seq; row++) {
         const size_t t = row % seq;
         double score = 0.0;
         for (size_t i = 0; i < dim; i++) {
@@ -58,13 +57,27 @@ static void forward_of_equal_keys(gradients *g)
     }
 }
 
-static void sums_of_rows(gradients *g)
+/* The same, causal, where all keys of a head are equal: a query gets the mean of the values so far.
+ */
+static void forward_of_equal_keys(gradients *g)
 {
+    const size_t row = (size_t)g->a.seq * (size_t)g->a.dim;
+    parallel(g->a.rows / (size_t)g->a.seq, row, heads_of_equal_keys, g);
+}
+
+static void sum_rows(size_t begin, size_t end, void *context)
+{
+    const gradients *g = context;
     const size_t dim = (size_t)g->a.dim;
-    for (size_t i = 0; i < g->a.size; i++) {
+    for (size_t i = begin * dim; i < end * dim; i++) {
         const double term = (double)g->grad_out[i] * g->out[i];
         g->d[i / dim] += term, g->d_size[i / dim] += fabs(term);
     }
+}
+
+static void sums_of_rows(gradients *g)
+{
+    parallel(g->a.rows, (size_t)g->a.dim, sum_rows, g);
 }
 
 /* ---- the call -------------------------------------------------------------------------------- */
@@ -280,8 +293,9 @@ void flash_backward_timed(const char *function, const long *shape)
 {
     if (attention_half_baseline(function, shape)) return;
     attention a = random_attention(shape);
-    const size_t head = (size_t)(a.seq * a.dim);
-    for (size_t i = 0; i < a.size; i++) a.k[i] = a.k[i - i % head + i % (size_t)a.dim];
+    const size_t dim = (size_t)a.dim, seq = (size_t)a.seq;
+    for (size_t row = 0; row < a.rows; row++)
+        memmove(a.k + row * dim, a.k + row / seq * seq * dim, dim * sizeof *a.k);
     const gradients g = backward(function, a, 0, forward_of_equal_keys);
     expect_gradients(&g);
 }

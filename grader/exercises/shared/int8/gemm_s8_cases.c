@@ -3,13 +3,23 @@
 #include <math.h>
 #include <stdlib.h>
 
+typedef struct narrowing {
+    const int *from;
+    int8_t *to;
+} narrowing;
+
+static void narrow_part(size_t begin, size_t end, void *context)
+{
+    const narrowing *n = context;
+    for (size_t i = begin; i < end; i++) n->to[i] = (int8_t)n->from[i];
+}
+
 static int8_t *draw_s8(size_t count, long values)
 {
-    int8_t *x = array_of(ELEMENT_I8, count);
     const int low = values == S8_LARGE ? 120 : -128, high = values == S8_LOWEST ? -128 : 127;
-    for (size_t i = 0; i < count; i++)
-        x[i] = (int8_t)(low + (int)random_below(case_random(), (uint64_t)(high - low + 1)));
-    return x;
+    narrowing n = {random_i32(count, low, high + 1), array_of(ELEMENT_I8, count)};
+    parallel(count, 1, narrow_part, &n);
+    return n.to;
 }
 
 static void expect_sums(const int *c, const int8_t *a, const int8_t *b, long m, long n, long k)
@@ -27,19 +37,44 @@ static void expect_sums(const int *c, const int8_t *a, const int8_t *b, long m, 
     expect_equal_i32((layout){"c", (size_t)m, (size_t)n}, c, want);
 }
 
-/* c x = a (b^T x) for a random vector of whole numbers, exact in 64 bits. */
+/* c x = a (b^T x) for a random vector x of whole numbers, exact in 64 bits. */
+typedef struct projection {
+    const int *c, *x;
+    const int8_t *a, *b;
+    long n, k;
+    double *bx, *got, *want; /* whole numbers below 2^53 */
+} projection;
+
+static void project_columns(size_t begin, size_t end, void *context)
+{
+    const projection *p = context;
+    for (long j = 0; j < p->n; j++) {
+        const int8_t *row = p->b + j * p->k;
+        for (size_t l = begin; l < end; l++) p->bx[l] += (double)row[l] * p->x[j];
+    }
+}
+
+static void project_rows(size_t begin, size_t end, void *context)
+{
+    const projection *p = context;
+    for (size_t i = begin; i < end; i++) {
+        const int8_t *row = p->a + (long)i * p->k;
+        for (long j = 0; j < p->n; j++) p->got[i] += (double)p->c[(long)i * p->n + j] * p->x[j];
+        for (long l = 0; l < p->k; l++) p->want[i] += row[l] * p->bx[l];
+    }
+}
+
 static void expect_projection(const int *c, const int8_t *a, const int8_t *b, long m, long n,
                               long k)
 {
-    const int *x = random_i32((size_t)n, -500, 501);
-    double *bx = f64_array((size_t)k); /* whole numbers below 2^53 */
-    for (long i = 0; i < n * k; i++) bx[i % k] += (double)b[i] * x[i / k];
+    projection p = {.c = c, .x = random_i32((size_t)n, -500, 501), .a = a, .b = b, .n = n, .k = k};
+    p.bx = f64_array((size_t)k), p.got = f64_array((size_t)m), p.want = f64_array((size_t)m);
+    parallel((size_t)k, (size_t)n, project_columns, &p);
+    parallel((size_t)m, (size_t)(n + k), project_rows, &p);
     for (long i = 0; i < m; i++) {
-        double got = 0.0, want = 0.0;
-        for (long j = 0; j < n; j++) got += (double)c[i * n + j] * x[j];
-        for (long l = 0; l < k; l++) want += a[i * k + l] * bx[l];
-        expect(got == want, "row %ld of c times a vector of whole numbers is %.0f, should be %.0f",
-               i, got, want);
+        expect(p.got[i] == p.want[i],
+               "row %ld of c times a vector of whole numbers is %.0f, should be %.0f", i, p.got[i],
+               p.want[i]);
     }
 }
 

@@ -147,9 +147,26 @@ static void conv_bn(double *y, const double *x, const float *params, int number,
     parallel(tiles, cost, conv_tiles, &job);
 }
 
+static void relu_part(size_t begin, size_t end, void *context)
+{
+    double *x = context;
+    for (size_t i = begin; i < end; i++) x[i] = x[i] < 0.0 ? 0.0 : x[i]; /* NaN stays */
+}
+
 static void relu(double *x, size_t count)
 {
-    for (size_t i = 0; i < count; i++) x[i] = x[i] < 0.0 ? 0.0 : x[i]; /* NaN stays */
+    parallel(count, 1, relu_part, x);
+}
+
+typedef struct sum_job {
+    double *y;
+    const double *x;
+} sum_job;
+
+static void add_part(size_t begin, size_t end, void *context)
+{
+    const sum_job *j = context;
+    for (size_t i = begin; i < end; i++) j->y[i] += j->x[i];
 }
 
 /* @param row, col the middle of the window */
@@ -165,15 +182,28 @@ static double largest_of_window(const double *plane, int side, int row, int col)
     return largest;
 }
 
-static void maxpool(double *y, const double *x, size_t planes, int side, int out, resnet_mistake m)
+typedef struct pool_job {
+    double *y;
+    const double *x;
+    int side, out, by;
+} pool_job;
+
+static void pool_planes(size_t begin, size_t end, void *context)
 {
-    const int by = m == RESNET_WINDOW_SHIFTED;
-    for (size_t p = 0; p < planes; p++) {
-        for (int i = 0; i < out * out; i++) {
-            y[p * out * out + i] =
-                largest_of_window(x + p * side * side, side, i / out * 2 + by, i % out * 2 + by);
+    const pool_job *j = context;
+    for (size_t p = begin; p < end; p++) {
+        const double *plane = j->x + p * j->side * j->side;
+        for (int i = 0; i < j->out * j->out; i++) {
+            j->y[p * j->out * j->out + i] =
+                largest_of_window(plane, j->side, i / j->out * 2 + j->by, i % j->out * 2 + j->by);
         }
     }
+}
+
+static void maxpool(double *y, const double *x, size_t planes, int side, int out, resnet_mistake m)
+{
+    pool_job job = {y, x, side, out, m == RESNET_WINDOW_SHIFTED};
+    parallel(planes, (size_t)out * out * 9, pool_planes, &job);
 }
 
 static void stem(double *y, const double *x, const float *params, int batch, int size,
@@ -203,7 +233,7 @@ static void block(double *y, const double *x, const float *params, int number, i
                 m == RESNET_SHORTCUT_NOT_NORMALIZED);
     }
     if (m == RESNET_RELU_BEFORE_ADD) relu(y, count);
-    for (size_t i = 0; i < count && m != RESNET_NO_SHORTCUT; i++) y[i] += shortcut[i];
+    if (m != RESNET_NO_SHORTCUT) parallel(count, 1, add_part, &(sum_job){y, shortcut});
     if (m != RESNET_NO_LAST_RELU && m != RESNET_RELU_BEFORE_ADD) relu(y, count);
 }
 
@@ -216,17 +246,30 @@ static void average(double *features, const double *x, int batch, int side)
     }
 }
 
-static void linear(double *logits, const double *features, const float *params, int batch)
+typedef struct linear_job {
+    double *logits;
+    const double *features;
+    const float *params;
+} linear_job;
+
+static void linear_part(size_t begin, size_t end, void *context)
 {
-    const float *w = params + RESNET18_FC_W, *bias = params + RESNET18_FC_BIAS;
-    for (int i = 0; i < batch * RESNET18_CLASSES; i++) {
-        const int class = i % RESNET18_CLASSES;
-        const double *x = features + i / RESNET18_CLASSES * RESNET18_FEATURES;
-        logits[i] = bias[class];
+    const linear_job *j = context;
+    const float *w = j->params + RESNET18_FC_W, *bias = j->params + RESNET18_FC_BIAS;
+    for (size_t i = begin; i < end; i++) {
+        const size_t class = i % RESNET18_CLASSES;
+        const double *x = j->features + i / RESNET18_CLASSES * RESNET18_FEATURES;
+        j->logits[i] = bias[class];
         for (int f = 0; f < RESNET18_FEATURES; f++) {
-            logits[i] += (double)w[class * RESNET18_FEATURES + f] * x[f];
+            j->logits[i] += (double)w[class * RESNET18_FEATURES + f] * x[f];
         }
     }
+}
+
+static void linear(double *logits, const double *features, const float *params, int batch)
+{
+    parallel((size_t)batch * RESNET18_CLASSES, RESNET18_FEATURES, linear_part,
+             &(linear_job){logits, features, params});
 }
 
 /* One stage from the one before; x: the images where it is 0. */
