@@ -30,6 +30,7 @@ typedef enum device_finding_kind {
     FINDING_EARLY_RETURN,     /* threads returned before a barrier of the others */
     FINDING_STREAM_RACE,      /* works of two streams, and neither comes after the other */
     FINDING_DESCRIPTOR,       /* of wgmma: it does not fit the tile that lies there */
+    FINDING_MISUSE,           /* what PTX forbids: of an mbarrier, or of the number of registers */
     /* of host code: the runtime's, not the device's */
     FINDING_FREED_EARLY,     /* pinned memory that a copy may still touch */
     FINDING_UNCHECKED_ERROR, /* a call failed, and the program did not ask */

@@ -13,10 +13,11 @@ typedef struct device_function_facts {
     uint32_t param_bytes; /**< size of the parameter block */
     uint32_t param_offset[256], param_size[256];
     uint32_t static_shared_bytes;
-    uint32_t local_bytes; /**< per thread */
-    uint32_t registers;   /**< an estimate: 32-bit registers live at once, 16..255 */
-    uint32_t max_threads; /**< .maxntid, or 1024 */
-    uint32_t cluster[3];  /**< blocks, as __cluster_dims__ says; 0: it does not */
+    uint32_t local_bytes;     /**< per thread */
+    uint32_t registers;       /**< an estimate: 32-bit registers live at once, 16..255 */
+    uint32_t max_threads;     /**< .maxntid, or 1024 */
+    uint32_t entry_registers; /**< of a thread, where setmaxnreg has an effect; 0: it has none */
+    uint32_t cluster[3];      /**< blocks, as __cluster_dims__ says; 0: it does not */
 } device_function_facts;
 
 /** One kernel launch. `params` is laid out as device_function_facts says. */

@@ -22,9 +22,12 @@ enum {
     SM_REGISTERS = 65536,
     SHARED_PER_SM = 164 << 10,
     SHARED_PER_SM_90 = 228 << 10, /* of compute capability 9.0 */
-    SHARED_RESERVED = 1 << 10, /* of each block, by the system */
-    REGISTER_UNIT = 256,       /* registers go by warp */
-    SHARED_UNIT = 128,         /* shared memory by block */
+    SHARED_RESERVED = 1 << 10,    /* of each block, by the system */
+    REGISTER_UNIT = 256,          /* registers go by warp */
+    REGISTER_STEP = 8,            /* of a thread, for setmaxnreg, */
+    LEAST_REGISTERS = 24,         /* and what it may ask for */
+    MOST_REGISTERS = 256,
+    SHARED_UNIT = 128, /* shared memory by block */
 };
 
 static inline uint64_t units(uint64_t value, uint64_t unit)

@@ -19,12 +19,31 @@ typedef struct cells {
     uint32_t *written_line, *read_line; /**< places */
 } cells;
 
-/** Bytes of the open phase of an mbarrier. */
-typedef struct transactions {
-    uint32_t offset;            /**< of the mbarrier */
-    uint64_t expected, arrived; /**< bytes */
-    uint32_t expect_line, copy_line;
-} transactions;
+enum { GROUP_WARPS = 4, WARP_GROUPS = MAX_WARPS / GROUP_WARPS };
+
+/** Of each warp group, how many groups of its wgmma are known to be over: see checks/known.c. */
+typedef struct known {
+    uint32_t groups[WARP_GROUPS];
+} known;
+
+/** What there is to know of an mbarrier, beside its 8 bytes in shared memory. */
+typedef struct mbarrier {
+    uint32_t offset; /**< of the 8 bytes */
+    bool live;       /**< from mbarrier.init to mbarrier.inval */
+    uint32_t init_line, expect_line, copy_line, arrive_line;
+    uint32_t arrive_thread;
+    uint64_t expected, arrived;    /**< bytes of the open phase, */
+    uint64_t coming;               /**< and those of copies that are still under way */
+    uint32_t unseen, unseen_epoch; /**< phases that ended and no thread has asked since, nor has
+                                        its block come to a barrier: the tick of the last */
+    uint32_t waiter;               /**< the last warp that asked in vain, at: */
+    const op *wait_op;             /**< NULL: none */
+    uint8_t wait_lane;
+    known told, over; /**< by who arrived at any phase, and at those that have ended */
+} mbarrier;
+
+/** Was a cell of shared memory left by a wgmma that has ended, and does a warp know that? */
+typedef enum product_state { NO_PRODUCT, PRODUCT_OPEN, PRODUCT_OVER } product_state;
 
 /** One block in flight: all that a host thread needs. Lives as long as its host thread; those of
  *  cooperative launches, as long as the pool. */
@@ -39,8 +58,8 @@ struct block {
     uint32_t arrived[MAX_BARRIERS]; /**< by bar.arrive, for the phase that is open */
     cluster *cluster;               /**< that it runs in; NULL: none */
     uint32_t rank;                  /**< its number there */
-    transactions *transactions;     /**< of mbarriers that expect bytes */
-    uint32_t transaction_count, transaction_capacity;
+    mbarrier *mbarriers;
+    uint32_t mbarrier_count, mbarrier_capacity;
     void (*arrive_bytes)(block *, uint32_t offset); /**< bulk copies of an mbarrier that is waited
                                                        for; NULL: there are none */
     uint32_t polls; /**< how often somebody asked in vain, since an mbarrier last changed */
@@ -59,7 +78,8 @@ struct block {
     uint32_t recent, read_mask; /**< cells from `recent` on are of this epoch */
     cells words, bytes;
     tensor *tensor; /**< NULL: it has not used wgmma or bulk copies; then */
-    bool (*has_waited)(const warp *, uint32_t offset, uint32_t cell); /**< for a wgmma's read */
+    known *known;   /**< by warp; */
+    product_state (*product_at)(const warp *, uint32_t offset, uint32_t cell);
     uint32_t *quiet;                    /**< by page: the epoch in which all of it is idle */
     uint32_t tick;                      /**< grows at every synchronisation */
     uint32_t first_tick, epoch_tick;    /**< at the start of the block; at its last barrier */

@@ -124,6 +124,16 @@ bool shadow_written(const block *, uint64_t offset, uint32_t bytes);
 bool shadow_lane(warp *, const op *, uint64_t offset, uint32_t bytes, uint32_t lane, access_kind,
                  const void *value);
 
+/* ---- known.c: which warp knows that which wgmma is over ---------------------------------------
+ */
+
+/** Every warp of the block knows what any of them knows. */
+void known_share(block *);
+/** To who waits for a phase of the block's mbarrier, what the warp knows now. */
+void known_tell(const warp *, const block *, mbarrier *);
+/** The warp has waited for a phase. */
+void known_learn(const warp *, const mbarrier *);
+
 /* ---- visit.c: shared memory, by other blocks of the cluster ---------------------------------- */
 
 /** As shadow_lane, of another block's memory. */

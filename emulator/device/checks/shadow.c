@@ -270,11 +270,17 @@ static bool may_meet(const op *o, uint32_t cell, uint32_t me)
     return o->strength == STRENGTH_ATOMIC || (cell ^ me) & WARP;
 }
 
-/* What a wgmma of its warp group read. */
-static bool is_over(const warp *w, const cells *c, uint32_t i, uint32_t cell)
+static product_state product_of(const warp *w, const cells *c, uint32_t i, uint32_t cell)
 {
     const block *b = w->block;
-    return b->tensor && b->has_waited(w, c == &b->bytes ? i : 4 * i, cell);
+    if (!b->tensor || tick_of(cell) < b->epoch_tick) return NO_PRODUCT;
+    return b->product_at(w, c == &b->bytes ? i : 4 * i, cell);
+}
+
+/* What was read may be written. Of a product its end decides, whatever else is ordered. */
+static bool is_free(const warp *w, product_state product, uint32_t read, uint32_t me)
+{
+    return product == NO_PRODUCT ? ordered(w, read, me) : product == PRODUCT_OVER;
 }
 
 /* A tick that both have does not tell which came first. */
@@ -289,6 +295,7 @@ static void look(warp *w, const op *o, cells *c, uint32_t i, uint32_t me, access
     const block *b = w->block;
     if (b->visits && visits_meet(w, o, c, i, me % LANES, how, found)) return;
     uint32_t written = c->written[i], read = c->read[i];
+    const product_state product = how == ACCESS_LOAD ? NO_PRODUCT : product_of(w, c, i, read);
     if (written == UNOWNED) {
         found->unowned = true;
     } else if (written == FLYING) {
@@ -301,8 +308,9 @@ static void look(warp *w, const op *o, cells *c, uint32_t i, uint32_t me, access
         *found = (conflict){.cell = written, .line = c->written_line[i], .wrote = true};
         found->early = is_early(b, written, read);
     } else if (how != ACCESS_LOAD && !found->cell && !may_meet(o, read, me) &&
-               !ordered(w, read, me) && !is_over(w, c, i, read)) {
+               !is_free(w, product, read, me)) {
         *found = (conflict){.cell = read, .line = c->read_line[i]};
+        found->product = product == PRODUCT_OPEN;
     }
 }
 
@@ -430,7 +438,7 @@ bool shadow_lane(warp *w, const op *o, uint64_t address, uint32_t bytes, uint32_
     }
     if (found.cell == FLYING) {
         if (b->launch->check_races) report_shared_copy(w, o, offset, lane, how, &found);
-    } else if (found.cell == READING) {
+    } else if (found.cell == READING || found.product) {
         if (b->launch->check_races) report_shared_reading(w, o, offset, lane, &found);
     } else if (found.cell == VISITED) {
         if (b->launch->check_races && !unchanged(w, offset, bytes, value))

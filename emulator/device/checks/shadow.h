@@ -27,6 +27,7 @@ enum { TICK_SHIFT = 12 };
 typedef struct conflict {
     uint32_t cell, line; /* the earlier access; 0: none */
     bool wrote, unwritten, unowned;
+    bool product; /* a wgmma that has ended read, and the warp does not know that it has */
     bool early;   /* what the write replaced had been read since the last barrier */
     uint8_t rank; /* of VISITED: whose it was */
     uint16_t thread;

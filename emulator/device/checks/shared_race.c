@@ -101,17 +101,32 @@ void report_shared_copy(warp *w, const op *o, uint32_t offset, uint32_t lane, ac
            how == ACCESS_LOAD ? "reads" : "overwrites", line);
 }
 
+/* Where a function for one instruction was called, rather than the line of its asm. */
+static uint32_t caller_of(const module *m, uint32_t place)
+{
+    uint32_t line = 0;
+    if (!*module_outer_file(m, place, &line)) module_file(m, place, &line);
+    return line;
+}
+
 void report_shared_reading(warp *w, const op *o, uint32_t offset, uint32_t lane, const conflict *c)
 {
     char me[48];
-    uint32_t line = 0;
-    module_file(w->block->launch->function->module, c->line, &line);
-    report(
-        w, o, FINDING_RACE, lane, offset,
-        "thread%s overwrites shared memory that line %u still reads, asynchronously: those "
-        "threads have to wait for it first (wgmma.wait_group, or cp.async.bulk.wait_group.read), "
-        "and a barrier must follow",
-        thread_name(w->block, w->index * LANES + lane, me), line);
+    const uint32_t line = caller_of(w->block->launch->function->module, c->line);
+    thread_name(w->block, w->index * LANES + lane, me);
+    if (c->product)
+        report(w, o, FINDING_RACE, lane, offset,
+               "thread%s overwrites shared memory that the wgmma of line %u still reads, "
+               "asynchronously, for all that it knows: those who told it to go on had not waited "
+               "for that product; write wgmma.wait_group before their mbarrier.arrive, and let "
+               "each warp group arrive that reads the memory",
+               me, line);
+    else
+        report(w, o, FINDING_RACE, lane, offset,
+               "thread%s overwrites shared memory that line %u still reads, asynchronously: those "
+               "threads have to wait for it first (wgmma.wait_group, or "
+               "cp.async.bulk.wait_group.read), and a barrier must follow",
+               me, line);
 }
 
 static uint32_t number_of(const module *m, uint32_t line)

@@ -137,6 +137,7 @@ bool cluster_release(cluster *c)
         release_ended(c->block[r]);
         let_go(c->block[r]);
         if (c->block[r]->live && !c->relaxed) order_accesses(c->block[r], true);
+        known_share(c->block[r]);
     }
     c->phase++;
     c->arrivals = c->relaxed = false;

@@ -202,6 +202,16 @@ static void bound_registers(device_function_facts *facts, uint32_t max_threads)
     facts->registers = (uint32_t)least(facts->registers, SM_REGISTERS / threads / each * each);
 }
 
+/* As ptxas chooses: what it may, but no more than the largest setmaxnreg.inc asks for. */
+static void find_entry_registers(device_function_facts *facts, const ptx_function *from)
+{
+    uint32_t most = from->max_registers, asked = facts->entry_registers;
+    if (!most && from->max_threads && from->min_blocks)
+        most = SM_REGISTERS / (uint32_t)units(from->max_threads, WARP_SIZE) / from->min_blocks /
+               REGISTER_STEP * REGISTER_STEP;
+    facts->entry_registers = (uint32_t)least(most, asked ? asked : MOST_REGISTERS);
+}
+
 bool decode_body(function *f, const ptx_module *syntax, const ptx_function *from, bool counted)
 {
     decoder d = {.module = f->module,
@@ -229,6 +239,7 @@ bool decode_body(function *f, const ptx_module *syntax, const ptx_function *from
     fuse_loads(&d);
     assign_registers(&d);
     bound_registers(&d.to->facts, from->max_threads);
+    find_entry_registers(&d.to->facts, from);
     bool done = flow_finish(&d);
     arena_free(d.arena);
     return done;

@@ -60,6 +60,7 @@ const op *run_fence(warp *w, const op *o)
     w->fenced = w->block->fenced = shadow_tick(w->block);
     if (o->in_system) w->block->pushed = 0;
     w->published = tick_now(w->block);
+    known_share(w->block);
     if (w->block->launch->watched) global_shadow_fence(w->block);
     return o + 1;
 }
@@ -228,6 +229,7 @@ bool barrier_release(block *b)
         if (b->trace) trace_barrier(b, number);
         let_go(b, number);
         order_accesses(b, s.threads >= b->live);
+        known_share(b);
         any = true;
     }
     return any;

@@ -22,6 +22,8 @@ enum {
     COUNT_BITS = 20,
     PHASE_SHIFT = 2 * COUNT_BITS,
     PATIENCE = 1000000, /* polls in vain, with nothing else happening to any mbarrier */
+    AWBARRIER = 1 << 15,
+    LOOP = 64, /* operations of one that asks again and again, at most */
 };
 
 #define COUNT_MASK ((UINT64_C(1) << COUNT_BITS) - 1)
@@ -66,44 +68,96 @@ static void take_offers(const block *b)
     if (c) memcpy(c->known[b->rank], c->offered[b->rank], sizeof c->known[b->rank]);
 }
 
-/* ---- bytes ----------------------------------------------------------------------------------- */
+/* ---- what is known of it --------------------------------------------------------------------- */
 
 static uint32_t offset_of(const block *b, const uint64_t *memory)
 {
     return (uint32_t)((const uint8_t *)memory - b->shared);
 }
 
-static transactions *find_transactions(const block *b, uint32_t offset)
+static mbarrier *find_mbarrier(const block *b, uint32_t offset)
 {
-    for (uint32_t i = 0; i < b->transaction_count; i++)
-        if (b->transactions[i].offset == offset) return &b->transactions[i];
+    for (uint32_t i = 0; i < b->mbarrier_count; i++)
+        if (b->mbarriers[i].offset == offset) return &b->mbarriers[i];
     return NULL;
 }
 
-static transactions *transactions_of(block *b, uint32_t offset)
+/* What is known of it; stale after the next one. */
+static mbarrier *mbarrier_of(block *b, uint32_t offset)
 {
-    transactions *t = find_transactions(b, offset);
-    if (t) return t;
-    if (b->transaction_count == b->transaction_capacity) {
-        b->transaction_capacity = b->transaction_capacity ? 2 * b->transaction_capacity : 8;
-        b->transactions =
-            retake(b->transactions, b->transaction_capacity * sizeof *b->transactions);
+    mbarrier *m = find_mbarrier(b, offset);
+    if (m) return m;
+    if (b->mbarrier_count == b->mbarrier_capacity) {
+        b->mbarrier_capacity = b->mbarrier_capacity ? 2 * b->mbarrier_capacity : 8;
+        b->mbarriers = retake(b->mbarriers, b->mbarrier_capacity * sizeof *b->mbarriers);
     }
-    t = &b->transactions[b->transaction_count++];
-    *t = (transactions){.offset = offset};
-    return t;
+    m = &b->mbarriers[b->mbarrier_count++];
+    *m = (mbarrier){.offset = offset};
+    return m;
 }
 
-static bool has_all_bytes(const block *b, uint32_t offset)
+static uint32_t pending_in(uint64_t state)
 {
-    const transactions *t = find_transactions(b, offset);
-    return !t || t->expected == t->arrived;
+    return state & COUNT_MASK;
 }
 
-static void forget_bytes(const block *b, const uint64_t *memory)
+static uint32_t wanted_in(uint64_t state)
 {
-    transactions *t = find_transactions(b, offset_of(b, memory));
-    if (t) t->expected = t->arrived = 0;
+    return state >> COUNT_BITS & COUNT_MASK;
+}
+
+/* Where a function for one instruction was called, rather than the line of its asm. */
+static uint32_t line_of(const block *b, uint32_t place)
+{
+    const module *m = b->launch->function->module;
+    uint32_t line = 0;
+    if (place && !*module_outer_file(m, place, &line)) module_file(m, place, &line);
+    return line;
+}
+
+/* What PTX does not define, and a GPU need not survive. */
+static void misuse(warp *w, const op *o, uint32_t lane, const char *text)
+{
+    report(w, o, FINDING_MISUSE, lane, address_of(w, o, lane), "%s", text);
+    launch_stop(w->block->launch, DEVICE_DEADLOCK);
+}
+
+/* ---- beginning ------------------------------------------------------------------------------- */
+
+/* The last warp that asked in vain goes around a loop that asks again. */
+static bool has_waiter(const warp *by, const mbarrier *m)
+{
+    const warp *w = m->wait_op ? &by->block->warps[m->waiter] : NULL;
+    for (int i = 0; w && i < w->group_count; i++) {
+        const lane_group *g = &w->groups[i];
+        if (g->state != GROUP_READY || (w == by && i == w->current)) continue;
+        if (g->pc <= m->wait_op && m->wait_op < g->pc + LOOP) return true;
+    }
+    return false;
+}
+
+/* Initialised again: whatever was to happen with the old one happens no more. */
+static void check_unused(warp *w, const op *o, uint32_t lane, const mbarrier *m, uint64_t state)
+{
+    char text[400], why[200] = "";
+    const uint32_t wanted = wanted_in(state), pending = pending_in(state);
+    if (!m->live) return;
+    if (m->coming || m->expected != m->arrived)
+        snprintf(why, sizeof why, "it expects %llu bytes, and %llu are on their way",
+                 (unsigned long long)m->expected, (unsigned long long)m->coming);
+    else if (pending != wanted)
+        snprintf(why, sizeof why, "%u of the %u arrivals of its phase have come", wanted - pending,
+                 wanted);
+    else if (has_waiter(w, m))
+        snprintf(why, sizeof why, "a thread of warp %u still waits for it, at line %u", m->waiter,
+                 line_of(w->block, m->wait_op->line));
+    if (!*why) return;
+    snprintf(text, sizeof text,
+             "initialises an mbarrier again that is in use since line %u: %s; initialise it once, "
+             "before the loop, and wait for its phases in turn, or let all threads come to a "
+             "barrier and write mbarrier.inval first",
+             line_of(w->block, m->init_line), why);
+    misuse(w, o, lane, text);
 }
 
 const op *run_mbarrier_init(warp *w, const op *o)
@@ -114,26 +168,66 @@ const op *run_mbarrier_init(warp *w, const op *o)
         uint64_t state = make_state(count[lane], count[lane], 0);
         uint64_t *memory = reach(w, o, lane, ACCESS_STORE, &state);
         if (!memory) continue;
+        mbarrier *x = mbarrier_of(w->block, offset_of(w->block, memory));
+        check_unused(w, o, lane, x, *memory);
+        *x = (mbarrier){
+            .offset = x->offset, .live = true, .init_line = o->line, .coming = x->coming};
         *memory = state;
-        forget_bytes(w->block, memory);
     }
     return o + 1;
 }
 
 /* ---- arrivals -------------------------------------------------------------------------------- */
 
-static void arrive(block *b, uint64_t *memory, uint64_t count)
+/* Phases that end and no thread asks: more than one, and arrivals run ahead of who waits. A barrier
+ * of the block may have told of their end as well. */
+static void note_end(const block *b, mbarrier *m)
 {
-    uint64_t state = *memory, pending = (state - count) & COUNT_MASK;
-    uint64_t wanted = state >> COUNT_BITS & COUNT_MASK, phase = state >> PHASE_SHIFT;
-    b->polls = 0;
-    *memory = make_state(pending, wanted, phase);
-    if (pending || !has_all_bytes(b, offset_of(b, memory))) return;
-    transactions *t = find_transactions(b, offset_of(b, memory));
-    if (t) t->expected = t->arrived = 0;
-    *memory = make_state(wanted, wanted, phase + 1);
-    flights_land(b, offset_of(b, memory));
+    if (m->unseen_epoch != b->epoch_tick) m->unseen = 0;
+    m->unseen_epoch = b->epoch_tick;
+    m->unseen++;
+}
+
+static void end_phase(block *b, mbarrier *m, uint64_t *memory)
+{
+    const uint32_t wanted = wanted_in(*memory);
+    if (pending_in(*memory) || m->expected != m->arrived) return;
+    m->expected = m->arrived = 0;
+    m->over = m->told;
+    note_end(b, m);
+    *memory = make_state(wanted, wanted, (*memory >> PHASE_SHIFT) + 1);
+    flights_land(b, m->offset);
     order_accesses(b, false);
+}
+
+static void report_too_many(warp *w, const op *o, uint32_t lane, const mbarrier *m, uint64_t state,
+                            uint64_t count)
+{
+    char text[400];
+    snprintf(text, sizeof text,
+             "arrives %llu times at an mbarrier that waits for %u more arrivals: line %u "
+             "initialised it for %u in a phase, and this phase lacks %llu bytes; initialise it "
+             "with the number of arrivals, or wait for the phase before arriving again",
+             (unsigned long long)count, pending_in(state), line_of(w->block, m->init_line),
+             wanted_in(state), (unsigned long long)(m->expected - m->arrived));
+    misuse(w, o, lane, text);
+}
+
+static void arrive(warp *w, const op *o, uint32_t lane, block *b, uint64_t *memory, uint64_t count)
+{
+    const uint64_t state = *memory;
+    mbarrier *m = mbarrier_of(b, offset_of(b, memory));
+    b->polls = 0;
+    /* awbarrier arrives 2^15 times, too, and relies on a count that wraps. */
+    if (m->live && count > pending_in(state) && count < AWBARRIER) {
+        report_too_many(w, o, lane, m, state, count);
+        return;
+    }
+    known_tell(w, b, m);
+    m->arrive_line = o->line;
+    m->arrive_thread = w->index * LANES + lane;
+    *memory = make_state(state - count, wanted_in(state), state >> PHASE_SHIFT);
+    end_phase(b, m, memory);
 }
 
 uint64_t mbarrier_phase(const block *b, uint32_t offset)
@@ -141,33 +235,44 @@ uint64_t mbarrier_phase(const block *b, uint32_t offset)
     return *(const uint64_t *)(const void *)(b->shared + offset) >> PHASE_SHIFT;
 }
 
+void mbarrier_coming(const warp *w, block *b, uint32_t offset, uint32_t bytes)
+{
+    mbarrier *m = mbarrier_of(b, offset);
+    m->coming += bytes;
+    known_tell(w, b, m);
+}
+
+static void add_bytes(block *b, mbarrier *m, uint32_t bytes, uint32_t line)
+{
+    m->arrived += bytes;
+    m->copy_line = line;
+    end_phase(b, m, (uint64_t *)(void *)(b->shared + m->offset));
+}
+
 void mbarrier_bytes(block *b, uint32_t offset, uint32_t bytes, uint32_t line)
 {
-    transactions *t = transactions_of(b, offset);
-    uint64_t *memory = (uint64_t *)(void *)(b->shared + offset);
-    t->arrived += bytes;
-    t->copy_line = line;
-    if (!(*memory & COUNT_MASK)) arrive(b, memory, 0);
+    mbarrier *m = mbarrier_of(b, offset);
+    m->coming -= bytes;
+    add_bytes(b, m, bytes, line);
 }
 
 void mbarrier_told(block *by, block *b, uint32_t offset, uint32_t bytes, uint32_t line)
 {
     offer(by, b);
     b->polls = 0;
-    mbarrier_bytes(b, offset, bytes, line);
+    add_bytes(b, mbarrier_of(b, offset), bytes, line);
 }
 
 static void expect(block *b, const op *o, const uint64_t *memory, uint64_t bytes)
 {
-    transactions *t = transactions_of(b, offset_of(b, memory));
-    t->expected += bytes;
-    t->expect_line = o->line;
+    mbarrier *m = mbarrier_of(b, offset_of(b, memory));
+    m->expected += bytes;
+    m->expect_line = o->line;
 }
 
 static void drop(uint64_t *memory, uint64_t count)
 {
-    uint64_t state = *memory, wanted = (state >> COUNT_BITS & COUNT_MASK) - count;
-    *memory = make_state(state, wanted, state >> PHASE_SHIFT);
+    *memory = make_state(*memory, wanted_in(*memory) - count, *memory >> PHASE_SHIFT);
 }
 
 /* ---- waiting --------------------------------------------------------------------------------- */
@@ -180,32 +285,23 @@ static bool is_over(const op *o, uint64_t state, uint64_t asked)
     return phase << PHASE_SHIFT != (asked >> PHASE_SHIFT) << PHASE_SHIFT;
 }
 
-static void report_bytes(warp *w, const op *o, uint32_t lane, const transactions *t)
+static void report_bytes(warp *w, const op *o, uint32_t lane, const mbarrier *m)
 {
-    uint32_t expect = 0, copy = 0;
-    const module *m = w->block->launch->function->module;
+    const block *b = w->block;
     char from[40] = "";
-    module_file(m, t->expect_line, &expect);
-    module_file(m, t->copy_line, &copy);
-    if (t->copy_line) snprintf(from, sizeof from, ", the last by line %u", copy);
+    if (m->copy_line)
+        snprintf(from, sizeof from, ", the last by line %u", line_of(b, m->copy_line));
     report(w, o, FINDING_DEADLOCK, lane, address_of(w, o, lane),
            "waits for ever at an mbarrier: it expects %llu bytes (line %u), and %llu have come%s: "
            "expect the sum of the bytes of all copies of the phase",
-           (unsigned long long)t->expected, expect, (unsigned long long)t->arrived, from);
-    launch_stop(w->block->launch, DEVICE_DEADLOCK);
-}
-
-static const transactions *transactions_at(const warp *w, const op *o, uint32_t lane)
-{
-    uint64_t offset = address_of(w, o, lane) - (o->space == SPACE_GENERIC ? SHARED_WINDOW : 0);
-    return find_transactions(w->block, (uint32_t)offset);
+           (unsigned long long)m->expected, line_of(b, m->expect_line),
+           (unsigned long long)m->arrived, from);
 }
 
 /* All have arrived, and so have more bytes than the phase expects: it never ends. */
-static bool has_too_many(const warp *w, const op *o, uint32_t lane, uint64_t state)
+static bool has_too_many(const mbarrier *m, uint64_t state)
 {
-    const transactions *t = transactions_at(w, o, lane);
-    return !(state & COUNT_MASK) && t && t->arrived > t->expected;
+    return !pending_in(state) && m->arrived > m->expected;
 }
 
 /* The two ways to wait for a parity in vain that are no lack of arrivals. */
@@ -217,34 +313,102 @@ static void name_phase(char *text, size_t bytes, uint64_t phase)
              (unsigned long long)phase);
 }
 
-static void give_up(warp *w, const op *o, uint32_t lane, uint64_t state)
+/* Some came, and others did not. */
+static void name_lack(char *text, size_t bytes, const block *b, const mbarrier *m, uint32_t came)
 {
-    const transactions *t = transactions_at(w, o, lane);
-    if (t && t->expected != t->arrived) {
-        report_bytes(w, o, lane, t);
+    snprintf(text, bytes,
+             ", the last by line %u: let each of those that line %u counts arrive once in a phase, "
+             "or initialise it with %u",
+             line_of(b, m->arrive_line), line_of(b, m->init_line), came);
+}
+
+/* Of the three ways to wait in vain the first two say what is wrong. */
+typedef enum vain { VAIN_BYTES, VAIN_ARRIVALS, VAIN_PHASE } vain;
+
+static vain why_in_vain(const block *b, const mbarrier *m)
+{
+    const uint64_t state = *(const uint64_t *)(const void *)(b->shared + m->offset);
+    if (m->expected != m->arrived) return VAIN_BYTES;
+    return m->init_line && pending_in(state) != wanted_in(state) ? VAIN_ARRIVALS : VAIN_PHASE;
+}
+
+static void report_wait(const block *b, const mbarrier *m)
+{
+    warp *w = (warp *)&b->warps[m->waiter];
+    const op *o = m->wait_op;
+    const uint64_t state = *(const uint64_t *)(const void *)(b->shared + m->offset);
+    const uint32_t wanted = wanted_in(state), came = wanted - pending_in(state);
+    char why[200] = "";
+    const vain is = why_in_vain(b, m);
+    if (is == VAIN_BYTES) {
+        report_bytes(w, o, m->wait_lane, m);
         return;
     }
-    unsigned wanted = state >> COUNT_BITS & COUNT_MASK, pending = state & COUNT_MASK;
-    char phase[160] = "";
-    if (o->variant == MBARRIER_PARITY) name_phase(phase, sizeof phase, state >> PHASE_SHIFT);
-    report(w, o, FINDING_DEADLOCK, lane, address_of(w, o, lane),
+    if (is == VAIN_ARRIVALS)
+        name_lack(why, sizeof why, b, m, came);
+    else if (o->variant == MBARRIER_PARITY)
+        name_phase(why, sizeof why, state >> PHASE_SHIFT);
+    report(w, o, FINDING_DEADLOCK, m->wait_lane, m->offset,
            "waits for ever at a barrier in shared memory: %u of the %u arrivals that it expects "
            "have come%s",
-           wanted - pending, wanted, phase);
-    launch_stop(w->block->launch, DEVICE_DEADLOCK);
+           came, wanted, why);
+}
+
+/* All that is waited for in vain, or what alone may be the cause. */
+static void give_up(warp *w, const mbarrier *asked)
+{
+    const block *b = w->block;
+    vain least = why_in_vain(b, asked);
+    for (uint32_t i = 0; i < b->mbarrier_count; i++) {
+        const mbarrier *m = &b->mbarriers[i];
+        if (has_waiter(w, m) && why_in_vain(b, m) < least) least = why_in_vain(b, m);
+    }
+    for (uint32_t i = 0; i < b->mbarrier_count; i++) {
+        const mbarrier *m = &b->mbarriers[i];
+        if ((m == asked || has_waiter(w, m)) && why_in_vain(b, m) == least) report_wait(b, m);
+    }
+    launch_stop(b->launch, DEVICE_DEADLOCK);
+}
+
+/* More than one phase has ended, and a thread asks only now. */
+static void check_seen(warp *w, mbarrier *m, uint64_t state)
+{
+    block *b = w->block;
+    const uint32_t unseen = m->unseen_epoch == b->epoch_tick ? m->unseen : 0;
+    char text[400];
+    m->unseen = 0;
+    if (unseen < 2) return;
+    snprintf(text, sizeof text,
+             "too many arrivals at an mbarrier: line %u initialised it for %u in a phase, and %u "
+             "phases have ended since a thread last waited there; initialise it with the number "
+             "of arrivals, or let one thread of those arrive",
+             line_of(b, m->init_line), wanted_in(state), unseen);
+    report_at(b, b->launch->function, m->arrive_line, FINDING_MISUSE, m->arrive_thread, m->offset,
+              text);
+    launch_stop(b->launch, DEVICE_DEADLOCK);
 }
 
 /* Who asked in vain lets others go on, at its next jump backward. */
-static bool test(warp *w, const op *o, uint32_t lane, uint64_t state, uint64_t asked)
+static bool test(warp *w, const op *o, uint32_t lane, uint64_t *memory, uint64_t asked)
 {
-    if (is_over(o, state, asked)) {
-        w->block->polls = 0;
-        take_offers(w->block);
+    block *b = w->block;
+    const uint32_t offset = offset_of(b, memory);
+    check_seen(w, mbarrier_of(b, offset), *memory);
+    if (b->arrive_bytes && !is_over(o, *memory, asked)) b->arrive_bytes(b, offset);
+    mbarrier *m = mbarrier_of(b, offset);
+    m->unseen = 0;
+    if (is_over(o, *memory, asked)) {
+        if (m->waiter == w->index) m->wait_op = NULL;
+        b->polls = 0;
+        take_offers(b);
+        known_learn(w, m);
         return true;
     }
+    m->waiter = w->index;
+    m->wait_op = o;
+    m->wait_lane = (uint8_t)lane;
     w->slice = 1;
-    if (++w->block->polls == PATIENCE || has_too_many(w, o, lane, state))
-        give_up(w, o, lane, state);
+    if (++b->polls == PATIENCE || has_too_many(m, *memory)) give_up(w, m);
     return false;
 }
 
@@ -260,20 +424,18 @@ static uint64_t operate(warp *w, const op *o, uint32_t lane, uint64_t *memory)
     offer(w->block, b);
     switch (o->variant) {
     case MBARRIER_DROP: drop(memory, asked); /* fall through */
-    case MBARRIER_ARRIVE: arrive(b, memory, asked); return before;
+    case MBARRIER_ARRIVE: arrive(w, o, lane, b, memory, asked); return before;
     case MBARRIER_EXPECT: expect(b, o, memory, asked); return 0;
     case MBARRIER_ARRIVE_EXPECT:
         expect(b, o, memory, asked);
-        arrive(b, memory, 1);
+        arrive(w, o, lane, b, memory, 1);
         return before;
     case MBARRIER_COPIES:
         flights_assign(w, lane, offset_of(b, memory));
-        if (asked) arrive(b, memory, asked);
+        if (asked) arrive(w, o, lane, b, memory, asked);
         return 0;
-    case MBARRIER_INVAL: return 0;
-    default:
-        if (b->arrive_bytes && !is_over(o, before, asked)) b->arrive_bytes(b, offset_of(b, memory));
-        return test(w, o, lane, *memory, asked);
+    case MBARRIER_INVAL: mbarrier_of(b, offset_of(b, memory))->live = false; return 0;
+    default: return test(w, o, lane, memory, asked);
     }
 }
 

@@ -204,10 +204,13 @@ static void parse_tuning(parser *p, ptx_function *f)
     while (lex_begins(p, ".")) {
         bool threads = lex_is(p, ".maxntid") || lex_is(p, ".reqntid");
         bool cluster = lex_is(p, ".reqnctapercluster");
+        bool blocks = lex_is(p, ".minnctapersm"), registers = lex_is(p, ".maxnreg");
         uint32_t size[3];
         lex_next(p);
         uint32_t product = parse_extent(p, size);
         if (threads) f->max_threads = product;
+        if (blocks) f->min_blocks = product;
+        if (registers) f->max_registers = product;
         if (cluster) memcpy(f->cluster, size, sizeof f->cluster);
     }
 }

@@ -87,9 +87,10 @@ typedef struct ptx_function {
     ptx_statement *statement;
     uint32_t lists;
     ptx_label_list *list;
-    uint32_t max_threads; /**< 0: not said */
-    uint32_t cluster[3];  /**< blocks; 0: not said */
-    uint32_t param_bytes; /**< parameter space of the body's calls */
+    uint32_t max_threads;               /**< 0: not said */
+    uint32_t min_blocks, max_registers; /**< .minnctapersm, .maxnreg; likewise */
+    uint32_t cluster[3];                /**< blocks; 0: not said */
+    uint32_t param_bytes;               /**< parameter space of the body's calls */
     uint32_t local_bytes;
 } ptx_function;
 

@@ -49,7 +49,7 @@ void block_close(block *b)
     shadow_close(b);
     tensor_close(b);
     visits_close(b);
-    free(b->transactions);
+    free(b->mbarriers);
     block_close(b->spare);
     free(b->counters);
     global_shadow_end(b->tracker);
@@ -173,7 +173,7 @@ void block_start(block *b, uint64_t number)
     flights_start(b);
     tensor_start(b);
     visits_start(b);
-    b->transaction_count = 0;
+    b->mbarrier_count = 0;
     for (uint32_t k = 0; k < b->warp_count; k++) {
         uint32_t rest = b->threads - k * LANES;
         b->warps[k].executed = 0;

@@ -2,7 +2,7 @@
  * decode_wgmma.c: products of a warp group.
  *
  * Interface
- *   decode_wgmma
+ *   decode_wgmma, decode_registers
  *
  * What is refused: sparse matrices, and elements of one bit.
  */
@@ -170,6 +170,19 @@ bool decode_wgmma(decoder *d)
     if (has_part(d, "wait_group")) return decode_wait(d);
     if (!has_part(d, "fence") && !has_part(d, "commit_group")) return false;
     draft x = start(d, has_part(d, "fence") ? run_wgmma_fence : run_wgmma_commit);
+    push(d, &x);
+    return true;
+}
+
+/* setmaxnreg.inc.sync.aligned.u32 n: the largest is what the kernel begins with, at most. */
+bool decode_registers(decoder *d)
+{
+    draft x = start(d, run_registers);
+    if (d->now->operands != 1 || d->now->operand[0].kind != PTX_NUMBER) return false;
+    x.op.offset = (int64_t)(uint32_t)d->now->operand[0].number;
+    x.op.variant = has_part(d, "inc");
+    uint32_t *most = &d->to->facts.entry_registers;
+    if (x.op.variant && *most < x.op.offset) *most = (uint32_t)x.op.offset;
     push(d, &x);
     return true;
 }

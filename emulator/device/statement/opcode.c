@@ -130,7 +130,7 @@ static const opcode opcodes[] = {
     OPCODE(call, decode_call, CLASS_CONTROL, 0),
     OPCODE(exit, decode_exit, CLASS_CONTROL, 0),
     OPCODE(griddepcontrol, decode_nothing, CLASS_CONTROL, 0), /* the launch before has ended */
-    OPCODE(setmaxnreg, decode_nothing, CLASS_CONTROL, 0),
+    OPCODE(setmaxnreg, decode_registers, CLASS_CONTROL, 0),
     OPCODE(pmevent, decode_nothing, CLASS_CONTROL, 0),
     OPCODE(ret, decode_return, CLASS_CONTROL, 0),
     OPCODE(trap, decode_trap, CLASS_CONTROL, 0),

@@ -34,7 +34,7 @@ decode_special decode_branch, decode_jump_table, decode_return, decode_exit, dec
 decode_special decode_copy_async, decode_mbarrier, decode_policy;  /* decode_async.c */
 decode_special decode_cluster_barrier, decode_map, decode_rank_of; /* decode_cluster.c */
 decode_special decode_bulk, decode_store_async;                    /* decode_bulk.c */
-decode_special decode_wgmma;                                       /* decode_wgmma.c */
+decode_special decode_wgmma, decode_registers;                     /* decode_wgmma.c */
 decode_special decode_texture;                                     /* decode_texture.c */
 decode_special decode_wmma, decode_mma, decode_ldmatrix, decode_stmatrix,
     decode_movmatrix; /* decode_matrix.c */

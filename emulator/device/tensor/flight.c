@@ -45,6 +45,7 @@ static void land(block *b, const bulk_flight *x)
         flights_mark(b, place, size, cell, x->line);
         b->tensor->landed[place / CHUNK] = (landing){
             .cell = cell, .number = x->number, .line = x->line, .piece = i, .shape = x->box.shape};
+        b->tensor->ended[place / CHUNK] = (ending){0};
     }
     if (!b->trace) return;
     trace_landing(b, &(trace_tile){.step = x->step,
@@ -132,4 +133,5 @@ void flight_begin(warp *w, const op *o, uint32_t lane, block *to, uint32_t offse
                                         .bytes = bytes};
     to->arrive_bytes = arrive_bytes;
     to->polls = 0;
+    mbarrier_coming(w, to, barrier, bytes);
 }

@@ -3,7 +3,7 @@
  *
  * Interface
  *   reading_begin, reading_note, readings_end, readings_end_group, readings_open, readings_forget
- *   has_waited
+ *   product_at
  *   proxy_check, run_fence_proxy
  *
  * wgmma and bulk copies read their data at once, and it is theirs until a thread has waited for
@@ -23,12 +23,6 @@ enum { WORDS = CHUNK / 4 };
 static uint32_t bit_of(const warp *w)
 {
     return 1u << w->index;
-}
-
-/* Of its warp group. */
-static uint32_t group_bits(const warp *w)
-{
-    return ((1u << GROUP_WARPS) - 1) << w->index / GROUP_WARPS * GROUP_WARPS;
 }
 
 static reading *latest(const warp *w)
@@ -97,14 +91,14 @@ static void let_go(const warp *by, const warp *w, const reading *x)
     block *b = w->block;
     tensor *t = b->tensor;
     uint32_t now = b->tick << TICK_SHIFT | by->index * LANES | x->lane | (x->bulk ? 0 : MANY);
-    uint32_t group = group_bits(w);
     for (uint32_t i = 0; i < x->chunks; i++) {
         uint32_t chunk = x->chunk[i], crowd = t->seen[chunk] & ~bit_of(by) ? CROWD : 0;
+        uint32_t *need = &t->ended[chunk].need.groups[w->index / GROUP_WARPS];
+        if (!x->bulk && *need <= x->group) *need = x->group + 1;
         t->readers[chunk] &= ~bit_of(w);
         if (t->readers[chunk]) continue;
         mark(b, chunk, now | crowd, x->op->line);
-        bool of_group = !x->bulk && !(t->seen[chunk] & ~group);
-        t->ended[chunk] = (ending){.cell = of_group ? now | crowd : 0, .group = x->group};
+        t->ended[chunk].cell = x->bulk ? 0 : now | crowd;
     }
 }
 
@@ -162,7 +156,8 @@ void readings_end_group(warp *w, uint32_t groups)
 {
     block *b = w->block;
     uint32_t first = w->index / GROUP_WARPS * GROUP_WARPS;
-    b->tensor->waited[w->index] = groups;
+    uint32_t *known = &b->known[w->index].groups[w->index / GROUP_WARPS];
+    if (*known < groups) *known = groups;
     for (uint32_t k = first; k < first + GROUP_WARPS && k < b->warp_count; k++)
         if (k != w->index) end_memory(w, &b->warps[k], groups);
 }
@@ -175,12 +170,14 @@ uint32_t readings_open(const warp *w, uint32_t groups)
     return open;
 }
 
-bool has_waited(const warp *w, uint32_t offset, uint32_t cell)
+product_state product_at(const warp *w, uint32_t offset, uint32_t cell)
 {
-    const tensor *t = w->block->tensor;
-    const ending *e = &t->ended[offset / CHUNK];
-    bool own = (cell & WARP) / LANES / GROUP_WARPS == w->index / GROUP_WARPS;
-    return own && e->cell == cell && e->group < t->waited[w->index];
+    const block *b = w->block;
+    const ending *e = &b->tensor->ended[offset / CHUNK];
+    if (!e->cell || e->cell != cell) return NO_PRODUCT;
+    for (uint32_t g = 0; g < WARP_GROUPS; g++)
+        if (b->known[w->index].groups[g] < e->need.groups[g]) return PRODUCT_OPEN;
+    return PRODUCT_OVER;
 }
 
 void readings_forget(block *b)

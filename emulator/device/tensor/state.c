@@ -35,7 +35,8 @@ tensor *tensor_of(block *b)
 {
     if (b->tensor) return b->tensor;
     b->tensor = take(1, sizeof *b->tensor);
-    b->has_waited = has_waited;
+    b->known = b->tensor->known;
+    b->product_at = product_at;
     give_chunks(b->tensor, b);
     return b->tensor;
 }
@@ -63,20 +64,24 @@ void tensor_start(block *b)
 }
 
 /* The warp that has come least far, at what it lacks. */
+static void check_steps(block *b, uint32_t k, step_kind kind)
+{
+    const warp_group *g = &b->tensor->group[kind][k / GROUP_WARPS];
+    const uint32_t steps = b->tensor->steps[kind][k];
+    if (steps == g->steps || g->steps - steps > STEPS) return;
+    char text[200];
+    snprintf(text, sizeof text,
+             "warp %u has executed %u %s and another of its warp group %u: all four warps must "
+             "execute each together",
+             k, steps, step_names[kind], g->steps);
+    report_at(b, b->launch->function, g->step[steps % STEPS]->line, FINDING_DIVERGENT_BARRIER,
+              k * LANES, 0, text);
+}
+
 void tensor_end(block *b)
 {
-    tensor *t = b->tensor;
-    for (uint32_t k = 0; t && k < b->warp_count; k++) {
-        const warp_group *g = &t->group[k / GROUP_WARPS];
-        if (t->steps[k] == g->steps || g->steps - t->steps[k] > STEPS) continue;
-        const op *o = g->step[t->steps[k] % STEPS];
-        char text[200];
-        snprintf(text, sizeof text,
-                 "warp %u has executed %u wgmma and another of its warp group %u: all four warps "
-                 "must execute each together",
-                 k, t->steps[k], g->steps);
-        report_at(b, b->launch->function, o->line, FINDING_DIVERGENT_BARRIER, k * LANES, 0, text);
-    }
+    for (uint32_t k = 0; b->tensor && k < b->warp_count; k++)
+        for (uint32_t kind = 0; kind < STEP_KINDS; kind++) check_steps(b, k, (step_kind)kind);
 }
 
 void tensor_close(block *b)

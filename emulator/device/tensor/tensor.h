@@ -12,9 +12,9 @@
 #include "device/ops/matrix.h"
 
 enum {
-    GROUP_WARPS = 4, /* a warp group */
-    CHUNK = 16,      /* bytes that the units move at once */
-    STEPS = 64,      /* latest wgmma of a warp group that are remembered */
+    CHUNK = 16,          /* bytes that the units move at once */
+    STEPS = 64,          /* latest operations of a warp group that are remembered */
+    MOST_YIELDS = 10000, /* turns that a warp gives away */
 };
 
 /* ---- operand.c: an operand of wgmma in shared memory ----------------------------------------- */
@@ -84,14 +84,13 @@ void readings_end_group(warp *, uint32_t groups);
 /** The warp's wgmma of later groups. */
 uint32_t readings_open(const warp *, uint32_t groups);
 void readings_forget(block *); /**< as it ended */
-/** Is that read cell of a wgmma that this warp has waited for, with its warp group? */
-bool has_waited(const warp *, uint32_t offset, uint32_t cell);
+/** Did a wgmma that has ended leave that read cell, and does this warp know that it has? */
+product_state product_at(const warp *, uint32_t offset, uint32_t cell);
 /** Chunks that the async proxy is about to use: did threads write them without a fence? */
 void proxy_check(warp *, const op *, uint32_t offset, uint32_t lane, bool writes);
 handler run_fence_proxy;
 
 /* ---- wgmma.c --------------------------------------------------------------------------------- */
-
 /** Operands of a wgmma. Registers of d from 0 on, of a behind them. */
 typedef struct wgmma {
     fragment d, a;
@@ -105,6 +104,14 @@ typedef struct wgmma {
 
 /** op.a, op.b: descriptors; op.c: predicate, or 0: add to d. */
 handler run_wgmma, run_wgmma_fence, run_wgmma_commit, run_wgmma_wait;
+handler run_registers; /* in registers.c. op.offset: of a thread; op.variant: takes more */
+/** What all four warps of a group execute together. */
+typedef enum step_kind { STEP_WGMMA, STEP_REGISTERS, STEP_KINDS } step_kind;
+extern const char *const step_names[STEP_KINDS];
+/** Is it the one that the warp of its group that is ahead executed? */
+void check_group(warp *, const op *, step_kind);
+/** For other warps; then to `o` again. @return NULL, for the handler */
+const op *give_way(warp *, const op *);
 
 /* ---- touch.c: registers touched too early ---------------------------------------------------- */
 
@@ -149,8 +156,8 @@ typedef struct landing {
 
 /** The last wgmma that read a chunk. */
 typedef struct ending {
-    uint32_t cell;  /**< its stamp, as of a landing; 0: not of one warp group alone */
-    uint32_t group; /**< how many had been committed before */
+    uint32_t cell; /**< its stamp, as of a landing; 0: it was no wgmma */
+    known need;    /**< who writes there has to know so many groups to be over */
 } ending;
 
 typedef struct warp_group {
@@ -160,13 +167,14 @@ typedef struct warp_group {
 
 struct tensor {
     warp_readings readings[MAX_WARPS];
-    uint32_t wgmma_groups[MAX_WARPS]; /**< committed */
-    uint32_t fences[MAX_WARPS];       /**< wgmma.fence executed */
-    uint32_t written[MAX_WARPS];      /**< since then: the line of a TOUCH_WRITTEN */
-    uint32_t steps[MAX_WARPS];        /**< wgmma executed */
-    uint32_t waited[MAX_WARPS];       /**< for so many groups; */
-    uint32_t yields[MAX_WARPS];       /**< turns given away, for others of the group are behind */
-    warp_group group[MAX_WARPS / GROUP_WARPS];
+    uint32_t wgmma_groups[MAX_WARPS];      /**< committed */
+    uint32_t fences[MAX_WARPS];            /**< wgmma.fence executed */
+    uint32_t written[MAX_WARPS];           /**< since then: the line of a TOUCH_WRITTEN */
+    uint32_t steps[STEP_KINDS][MAX_WARPS]; /**< executed */
+    uint32_t registers[MAX_WARPS];         /**< of each thread; 0: no setmaxnreg yet */
+    known known[MAX_WARPS];
+    uint32_t yields[MAX_WARPS]; /**< turns given away, for others of the group are behind */
+    warp_group group[STEP_KINDS][WARP_GROUPS];
     uint32_t bulk_groups[MAX_WARPS][LANES]; /**< committed */
     uint32_t fenced[MAX_WARPS];             /**< tick of the last fence.proxy.async, and */
     uint32_t fenced_epoch[MAX_WARPS];       /**< the tick of the barrier before it */

@@ -3,6 +3,7 @@
  *
  * Interface
  *   run_wgmma, run_wgmma_fence, run_wgmma_commit, run_wgmma_wait
+ *   check_group, give_way
  *
  * Each warp computes its rows when it comes to the operation, as mma does, and has its sums at
  * once. analysis/ and the checks watch what it must not use before it has waited: registers there,
@@ -12,43 +13,43 @@
 
 #include "tensor.h"
 
-enum { PATIENCE = 10000 }; /* turns */
-
 enum { ROWS = 16, MAX_COLUMNS = 256, MAX_DEPTH = 32 };
 
 /* ---- the warp group -------------------------------------------------------------------------- */
 
-static void report_few(warp *w, const op *o)
+const char *const step_names[STEP_KINDS] = {"wgmma", "setmaxnreg"};
+
+static void report_few(warp *w, const op *o, step_kind kind)
 {
-    report(
-        w, o, FINDING_DIVERGENT_BARRIER, 0, 0,
-        "a warp group, four warps from a multiple of 4 on, executes wgmma, and this block has %u "
-        "threads: launch it with a multiple of 128",
-        w->block->threads);
+    report(w, o, FINDING_DIVERGENT_BARRIER, 0, 0,
+           "a warp group, four warps from a multiple of 4 on, executes %s, and this block has %u "
+           "threads: launch it with a multiple of 128",
+           step_names[kind], w->block->threads);
 }
 
-static void report_other(warp *w, const op *o, const op *other)
+static void report_other(warp *w, const op *o, const op *other, step_kind kind)
 {
     uint32_t line = 0;
     module_file(w->block->launch->function->module, other->line, &line);
     report(w, o, FINDING_DIVERGENT_BARRIER, 0, 0,
-           "warp %u executes this wgmma while another of its warp group executes the one at line "
+           "warp %u executes this %s while another of its warp group executes the one at line "
            "%u: all four warps must execute each together",
-           w->index, line);
+           w->index, step_names[kind], line);
 }
 
 /* The warp that is ahead says which comes next. */
-static void check_group(warp *w, const op *o)
+void check_group(warp *w, const op *o, step_kind kind)
 {
     tensor *t = tensor_of(w->block);
-    warp_group *g = &t->group[w->index / GROUP_WARPS];
-    uint32_t step = t->steps[w->index]++;
-    if (w->index / GROUP_WARPS * GROUP_WARPS + GROUP_WARPS > w->block->warp_count) report_few(w, o);
+    warp_group *g = &t->group[kind][w->index / GROUP_WARPS];
+    uint32_t step = t->steps[kind][w->index]++;
+    if (w->index / GROUP_WARPS * GROUP_WARPS + GROUP_WARPS > w->block->warp_count)
+        report_few(w, o, kind);
     if (step == g->steps) {
         g->step[step % STEPS] = o;
         g->steps++;
     } else if (g->steps - step <= STEPS && g->step[step % STEPS] != o) {
-        report_other(w, o, g->step[step % STEPS]);
+        report_other(w, o, g->step[step % STEPS], kind);
     }
 }
 
@@ -86,7 +87,7 @@ const op *run_wgmma(warp *w, const op *o)
     if (!whole_warp(w, o)) return NULL;
     uint32_t mask = active(w, o);
     bool adds = *(const uint32_t *)row(w, o->c) >> __builtin_ctz(mask) & 1;
-    check_group(w, o);
+    check_group(w, o, STEP_WGMMA);
     read_factors(w, o, a, b);
     if (adds)
         fragment_read(w, x->row, &x->d, sum, x->columns, 1);
@@ -122,13 +123,14 @@ static bool is_ahead(const warp *w, uint32_t groups)
     const block *b = w->block;
     const tensor *t = b->tensor;
     uint32_t first = w->index / GROUP_WARPS * GROUP_WARPS;
-    uint32_t steps = t->steps[w->index] - readings_open(w, groups);
+    const uint32_t *done = t->steps[STEP_WGMMA];
+    uint32_t steps = done[w->index] - readings_open(w, groups);
     for (uint32_t k = first; k < first + GROUP_WARPS && k < b->warp_count; k++)
-        if (b->warps[k].alive && t->steps[k] < steps) return true;
+        if (b->warps[k].alive && done[k] < steps) return true;
     return false;
 }
 
-static const op *give_way(warp *w, const op *o)
+const op *give_way(warp *w, const op *o)
 {
     lane_group *g = group_now(w);
     g->pc = o;
@@ -147,7 +149,7 @@ const op *run_wgmma_wait(warp *w, const op *o)
     tensor *t = tensor_of(w->block);
     uint32_t committed = t->wgmma_groups[w->index], but = (uint32_t)o->offset;
     uint32_t groups = committed > but ? committed - but : 0;
-    if (is_ahead(w, groups) && t->yields[w->index]++ < PATIENCE) return give_way(w, o);
+    if (is_ahead(w, groups) && t->yields[w->index]++ < MOST_YIELDS) return give_way(w, o);
     t->yields[w->index] = 0;
     readings_end(w, false, 1, &committed, but);
     readings_end_group(w, groups);

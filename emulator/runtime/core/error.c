@@ -13,7 +13,8 @@ static _Thread_local cudaError_t last_error;
 
 /* ---- why a launch was refused ---------------------------------------------------------------- */
 
-static _Thread_local char refusal[128];
+static _Thread_local char refusal[160];
+static _Thread_local bool refused; /* the launch of this call */
 
 cudaError_t error_refuse(cudaError_t error, const char *format, ...)
 {
@@ -22,6 +23,7 @@ cudaError_t error_refuse(cudaError_t error, const char *format, ...)
     va_start(list, format);
     vsnprintf(refusal, sizeof refusal, format, list);
     va_end(list);
+    refused = true;
     return error;
 }
 
@@ -41,7 +43,8 @@ enum { MOST_UNASKED = 8 };
 /** A launch from <<<>>>, or a call whose result the program ignored. */
 static _Thread_local struct unasked {
     cudaError_t error;
-    char kernel[128], why[sizeof refusal + 2]; /* of a launch; else "" */
+    char kernel[128];             /* of a launch from <<<>>>; else "" */
+    char why[sizeof refusal + 2]; /* of a launch; else "" */
     struct trace called;
 } unasked[MOST_UNASKED];
 static _Thread_local int unasked_count;
@@ -73,7 +76,8 @@ static struct unasked *remember(cudaError_t error, const struct trace *called)
     }
     u->error = error;
     u->called = *called;
-    u->kernel[0] = u->why[0] = '\0';
+    u->kernel[0] = '\0';
+    snprintf(u->why, sizeof u->why, "%s%s", refused ? ", " : "", refused ? refusal : "");
     return u;
 }
 
@@ -106,8 +110,8 @@ static void report_call(const struct unasked *u)
     trace_place(&u->called, NULL, place, sizeof place);
     call_name(&u->called, name, sizeof name);
     report_host(CHECK_ERRORS, FINDING_UNCHECKED_ERROR, RELATION_NONE,
-                "%s failed with %s (%s) and the program did not check its result%s%s", name,
-                cudaGetErrorName(u->error), cudaGetErrorString(u->error), *place ? ":" : "",
+                "%s failed with %s (%s%s) and the program did not check its result%s%s", name,
+                cudaGetErrorName(u->error), cudaGetErrorString(u->error), u->why, *place ? ":" : "",
                 *place ? place + 3 : "");
 }
 
@@ -147,7 +151,7 @@ cudaError_t error_keep(cudaError_t error)
         last_error = error;
         note_failure(error);
     }
-    said = false;
+    said = refused = false;
     return error;
 }
 

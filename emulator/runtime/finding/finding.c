@@ -28,6 +28,7 @@ static const char *const names[FINDING_KINDS] = {
     [FINDING_EARLY_RETURN] = "early return",
     [FINDING_STREAM_RACE] = "stream race",
     [FINDING_DESCRIPTOR] = "wrong descriptor",
+    [FINDING_MISUSE] = "misuse",
     [FINDING_FREED_EARLY] = "freed too early",
     [FINDING_UNCHECKED_ERROR] = "unchecked error",
     [FINDING_LEAK] = "leak",

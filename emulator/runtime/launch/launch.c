@@ -56,7 +56,7 @@ static cudaError_t check_grid_of_clusters(const struct launch_work *w)
     const dim3 grid = w->grid, size = w->cluster;
 
     if (grid.x % size.x == 0 && grid.y % size.y == 0 && grid.z % size.z == 0) return cudaSuccess;
-    return error_refuse(cudaErrorInvalidConfiguration,
+    return error_refuse(cudaErrorInvalidClusterSize,
                         "a grid of %u x %u x %u blocks in clusters of %u x %u x %u: it must be a "
                         "multiple in each dimension",
                         grid.x, grid.y, grid.z, size.x, size.y, size.z);
@@ -79,12 +79,15 @@ static cudaError_t check_cluster(const struct launch_work *w)
                             "%llu blocks in a cluster: from 1 to %u are allowed%s",
                             (unsigned long long)blocks, most,
                             most < blocks && blocks <= MAX_CLUSTER_BLOCKS
-                                ? " without cudaFuncAttributeNonPortableClusterSizeAllowed"
+                                ? ", and 16 with cudaFuncSetAttribute("
+                                  "cudaFuncAttributeNonPortableClusterSizeAllowed)"
                                 : "");
     if (clusters_on_device(w->kernel, threads, w->shared, (unsigned)blocks) < 1)
         return error_refuse(cudaErrorInvalidClusterSize,
-                            "no cluster of %llu such blocks fits on the device",
-                            (unsigned long long)blocks);
+                            "no cluster of %llu such blocks fits on the device: take fewer, or "
+                            "less than %llu bytes of shared memory",
+                            (unsigned long long)blocks,
+                            (unsigned long long)w->shared + w->kernel->facts.static_shared_bytes);
     return check_grid_of_clusters(w);
 }
 

@@ -43,17 +43,26 @@ int clusters_on_device(const struct kernel *kernel, int threads, size_t dynamic,
     return blocks_per_multiprocessor(kernel, threads, dynamic) * MULTIPROCESSORS / (int)blocks;
 }
 
-/* The cluster that a launch with this configuration would have. */
+static bool divides(dim3 size, dim3 grid)
+{
+    return grid.x % size.x == 0 && grid.y % size.y == 0 && grid.z % size.z == 0;
+}
+
+/* Of the cluster that a launch with this configuration would have; 0: it may have none. */
 static unsigned blocks_in_cluster(const struct kernel *kernel, const cudaLaunchConfig_t *config)
 {
-    dim3 size = cluster_of(kernel);
+    const dim3 own = cluster_of(kernel);
+    dim3 size = own;
 
     for (unsigned i = 0; i < config->numAttrs; i++) {
         const cudaLaunchAttributeValue *value = &config->attrs[i].val;
         if (config->attrs[i].id == cudaLaunchAttributeClusterDimension)
             size = (dim3){value->clusterDim.x, value->clusterDim.y, value->clusterDim.z};
     }
-    return size.x ? size.x * size.y * size.z : 1;
+    if (!size.x) return 1;
+    const unsigned blocks = size.x * size.y * size.z;
+    const bool other = own.x && (own.x != size.x || own.y != size.y || own.z != size.z);
+    return blocks && !other && divides(size, config->gridDim) ? blocks : 0;
 }
 
 static unsigned most_in_cluster(const struct kernel *kernel)
@@ -75,9 +84,12 @@ cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *function,
     cudaError_t error = runtime_enter();
     if (!error) error = kernel_find(function, &kernel);
     unsigned blocks = error ? 1 : blocks_in_cluster(kernel, config);
-    if (!error && (blocks < 1 || blocks > most_in_cluster(kernel)))
+    const unsigned most = most_in_cluster(kernel);
+    if (!error && (blocks < 1 || (blocks > most && most < MAX_CLUSTER_BLOCKS)))
         error = cudaErrorInvalidClusterSize;
-    if (!error)
+    if (!error && blocks > most)
+        *clusters = 0;
+    else if (!error)
         *clusters =
             clusters_on_device(kernel, threads_of(config), config->dynamicSmemBytes, blocks);
     return runtime_leave(error);

@@ -441,8 +441,8 @@ CASE(sizes)
     OK(cudaFuncSetAttribute(nothing, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
     OK(launch(nothing, 16, 32, 16));
     FAILS(launch(nothing, 32, 32, 32), cudaErrorInvalidClusterSize);
-    FAILS(launch(nothing, 6, 32, 4), cudaErrorInvalidConfiguration);
-    FAILS(cudaGetLastError(), cudaErrorInvalidConfiguration);
+    FAILS(launch(nothing, 6, 32, 4), cudaErrorInvalidClusterSize); /* as on an H200 */
+    FAILS(cudaGetLastError(), cudaErrorInvalidClusterSize);
     SYNC();
 }
 
@@ -520,6 +520,9 @@ CASE(occupancy)
     attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
     OK(cudaOccupancyMaxActiveClusters(&clusters, nothing, &config));
     CHECK(clusters == 4);
+    config.gridDim = 18; /* no multiple */
+    FAILS(cudaOccupancyMaxActiveClusters(&clusters, nothing, &config), cudaErrorInvalidClusterSize);
+    config.gridDim = 16;
     OK(cudaOccupancyMaxPotentialClusterSize(&size, nothing, &config));
     CHECK(size == 8);
     OK(cudaDeviceGetAttribute(&yes, cudaDevAttrClusterLaunch, 0));

@@ -1,4 +1,4 @@
-// deadlock: it expects 8192 bytes (line 33), and 9216 have come
+// deadlock: it expects 8192 bytes (line 16), and 9216 have come
 // FLAGS: -arch=sm_90a
 /* The second tile is not counted. */
 #include "hopper.h"

@@ -1,0 +1,38 @@
+// unchecked error: it must be a multiple in each dimension
+// FLAGS: -arch=sm_90a
+/* Six blocks are one cluster of four and a half. */
+#include <cuda_runtime.h>
+
+__global__ void ranks(int *c)
+{
+    extern __shared__ int s[];
+    s[threadIdx.x] = threadIdx.x;
+    c[blockIdx.x * blockDim.x + threadIdx.x] = s[threadIdx.x];
+}
+
+/* `blocks` of them in clusters of `size`, each with so many bytes of shared memory. */
+static int launch(int *c, int blocks, int size, size_t bytes)
+{
+    cudaLaunchAttribute cluster = {};
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim.x = size;
+    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = blocks;
+    config.blockDim = 32;
+    config.dynamicSmemBytes = bytes;
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+    int fit = 0;
+    if (cudaOccupancyMaxActiveClusters(&fit, ranks, &config) != cudaSuccess || !fit)
+        cudaGetLastError(); /* the launch tells why */
+    cudaLaunchKernelEx(&config, ranks, c); // HERE
+    return cudaDeviceSynchronize();
+}
+
+int main()
+{
+    int *c;
+    if (cudaMalloc(&c, 32 * 32 * sizeof *c) != cudaSuccess) return 1;
+    return launch(c, 6, 4, 128);
+}
