@@ -34,7 +34,8 @@ bench-resnet18:
 RUNGS_C   = $(wildcard solutions/phase1_cpu/*_matmul_*/*.c)
 LADDER_C  = bench/matmul.c grader/course/tensor_cores.c grader/exercises/106_matmul_cpu_vectorized/baseline.c \
             $(RUNGS_C) solutions/phase1_cpu/108_gemm_cpu/108_gemm_cpu.c
-LADDER_CU = bench/matmul_gpu.cu grader/exercises/206_matmul_naive/baseline.cu $(wildcard solutions/phase?_*/*_matmul_*/*.cu)
+LADDER_CU = bench/matmul_gpu.cu grader/exercises/206_matmul_naive/baseline.cu \
+            $(filter-out %/4f_matmul_8bit.cu,$(wildcard solutions/phase?_*/*_matmul_*/*.cu)) # 4f: not a rung, and calls 413
 LADDER_FLAGS = -O3 -Igrader -Iemulator -Icommon $(PHASES:%=-I%) -L"$(BUILD)" -lcourse -lm
 
 bench-matmul: all
