@@ -160,6 +160,36 @@ extern "C" cudaError_t baseline_fetch_left(float *h_out, const float *x, int row
     return error;
 }
 
+/* ---- blur ------------------------------------------------------------------------------------ */
+
+#define WINDOW (2 * BLUR_REACH + 1)
+#define TALL   1 /* rows of y per thread */
+
+/* blockIdx.x counts stretches of TALL rows, blockIdx.y stretches of THREADS columns. */
+__global__ static void blur_kernel(float *y, const float *x, int rows, int cols)
+{
+    const int col = blockIdx.y * THREADS + threadIdx.x, top = blockIdx.x * TALL;
+    if (col >= cols) return;
+    const float *at = x + (size_t)top * cols + col;
+    float sum = 0.0f;
+    int count = 0;
+#pragma unroll
+    for (int j = -BLUR_REACH; j <= BLUR_REACH; j++) {
+        if (top + j < 0 || top + j >= rows) continue;
+        sum += at[(ptrdiff_t)j * cols];
+        count++;
+    }
+    y[(size_t)top * cols + col] = sum / count;
+}
+
+extern "C" cudaError_t baseline_blur(float *y, const float *x, int rows, int cols,
+                                     cudaStream_t stream)
+{
+    const dim3 blocks(parts(rows, TALL), parts(cols, THREADS));
+    if (rows > 0 && cols > 0) blur_kernel<<<blocks, THREADS, 0, stream>>>(y, x, rows, cols);
+    return cudaGetLastError();
+}
+
 /* ---- average_models -------------------------------------------------------------------------- */
 
 #define MODEL  (MODEL_SIDE * MODEL_SIDE) /* elements */

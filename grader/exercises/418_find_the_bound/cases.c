@@ -404,6 +404,7 @@ static const speed_test speed[] = {
     SPEED(turn, "4096 × 4096", 1.4, 4096, 4096),
     SPEED(polynomial, "2^22 floats, 32 terms", 4, 1 << 22, 32),
     SPEED(fetch_left, "2048 × 4096, 64 wide", 20, 2048, 4096, 64),
+    SPEED(blur, "4096 × 4096", 1.3, 4096, 4096),
     SPEED(average_models, "2^18 rows, 128 models", 1.5, 1 << 18, 128),
     {0},
 };
