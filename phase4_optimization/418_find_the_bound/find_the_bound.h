@@ -6,7 +6,7 @@
 #ifndef COURSE_FIND_THE_BOUND_H
 #define COURSE_FIND_THE_BOUND_H
 
-#include <cuda_fp16.h>
+#include "half_types.h"
 #include <cuda_runtime_api.h>
 #include <stddef.h>
 
