@@ -30,7 +30,8 @@ bool code_calls_from(const void *address)
 {
     Dl_info at;
     struct link_map *map;
-    return dladdr(address, &at) && dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 &&
+    /* While it is loaded the runtime may begin threads of its own. */
+    return library && dladdr(address, &at) && dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 &&
            at.dli_fbase == (void *)map->l_addr;
 }
 
