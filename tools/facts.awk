@@ -1,14 +1,17 @@
 # facts.awk: facts about the exercises for tables, a line each: folder, title, 1 if it is on the
 # path, lines to write, hours, numbers of those that it calls, files, 1 if it takes the student's
 # own; and a line of folder and title for each phase. Of the pages, in the order of the course, then
-# of cases.c and solutions with parts. Lines are those that the TODOs ask for; hours follow from
-# them.
+# of cases.c and solutions with parts. Lines are those that the TODOs ask for, or where
+# a file has none, those of the page's line budget; hours follow from them.
 FNR == 1 {
     inside = 0
     levels = split(FILENAME, part, "/")
     name = part[levels - 1]
 }
 FILENAME ~ /README\.md$/ {
+    if (/^## Line budget/) inside = 1
+    if (inside && /^About [0-9]+ lines/) budget[name] = $2
+    if (/^About /) inside = 0
     if (FNR > 1) next
     title[name] = substr($0, 3)
     order[++count] = name
@@ -41,6 +44,7 @@ inside && (/\*\// || FILENAME ~ /\.py$/) {
 END {
     for (i = 1; i <= count; i++) {
         name = order[i]
+        if (!lines[name]) lines[name] = budget[name]
         printf "%s\t%s", folder[name], title[name]
         if (folder[name] ~ /\//)
             printf "\t%s\t%s\t%s\t%s\t%s\t%s", core[name], lines[name], lines[name] ? 0.5 + lines[name] / 40 : "",

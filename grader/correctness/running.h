@@ -17,8 +17,7 @@ void fail_as(failure, const char *format, ...) __attribute__((format(printf, 2, 
 void alone_note(const call_request *, int at);
 void alone_forget(void);
 /** Run a case again for each array that was noted, and small cases in the other order, where their
- *  part is right so far. What goes wrong
- *  fails that case. */
+ *  part is right so far. What goes wrong fails that case. */
 void alone_run(case_result results[], int count);
 
 #endif

@@ -45,9 +45,8 @@ typedef struct options {
     double slow; /* 0, or: deadlines times this, no timing; above 1: under a checker */
     int jobs;    /* submissions of the corpus, exercises of a grading at a time; 0: the usual */
     int rounds;  /* of a timing, at most; 0: as many as may decide it */
-    void (*await_turn)(
-        void); /* where several are judged at once: to be alone, for timings; or NULL */
-    void (*end_turn)(void); /* the timings are done; or NULL */
+    void (*await_turn)(void); /* where several are judged at once, to be timed alone; or NULL */
+    void (*end_turn)(void);   /* the timings are done; or NULL */
     backend backend;
     isolation_wish isolation; /* from the environment: ISOLATION=required, off */
     const char *root, *build; /* of the course; the build folder */

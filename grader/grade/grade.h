@@ -105,8 +105,7 @@ void report_judged(run *, const grading *);
 bool must_wait(run *, const item *);
 /** How many exercises at a time, where nothing else is asked for. */
 int jobs_of(const options *);
-/** Judge those that need not wait, so many at a time, and report each. @return false: none is left
- */
+/** Judge those that need not wait, so many at a time; report each. @return false: none is left */
 bool judge_several(run *, const grading *, int width);
 
 /* ---- on_softgpu.c ---------------------------------------------------------------------------- */

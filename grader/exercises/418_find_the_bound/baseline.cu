@@ -98,24 +98,6 @@ extern "C" cudaError_t baseline_turn(float *y, const float *x, int rows, int col
     return cudaGetLastError();
 }
 
-/* ---- add_bias -------------------------------------------------------------------------------- */
-
-__global__ static void add_bias_kernel(float *row, const float *bias, int cols)
-{
-    const int col = blockIdx.x * THREADS + threadIdx.x;
-    if (col < cols) row[col] += bias[col];
-}
-
-extern "C" cudaError_t baseline_add_bias(float *y, const float *bias, int rows, int cols,
-                                         cudaStream_t stream)
-{
-    if (rows == 0 || cols == 0) return cudaSuccess;
-    for (int row = 0; row < rows; row++)
-        add_bias_kernel<<<parts(cols, THREADS), THREADS, 0, stream>>>(y + (size_t)row * cols, bias,
-                                                                      cols);
-    return cudaGetLastError();
-}
-
 /* ---- polynomial ------------------------------------------------------------------------------ */
 
 __global__ static void polynomial_kernel(float *y, const float *x, size_t n,
