@@ -128,11 +128,13 @@ install: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so ## install softgpu
 	    chmod 755 "$$prefix/bin/cucc" && echo "installed: $$prefix/bin/cucc"
 
 .PHONY: emulator-test
-emulator-test: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so
+emulator-test: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so $(BUILD)/early/libsoftgpu.so
 	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/counters/compare kernels $(BUILD)/tests/emulator
 	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/counters/compare solutions $(BUILD)/tests/emulator
 	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/counters/compare hopper $(BUILD)/tests/emulator
 	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/run $(BUILD)/tests/emulator
+	@CUCC_LIBRARY=$(abspath $<) REMOTE=$(abspath $(BUILD)/early/libsoftgpu.so) $(TESTS)/emulator/run $(BUILD)/tests/emulator \
+		$(patsubst %,device/%.cu,cluster hopper mbarrier tma wgmma)
 	@$(TESTS)/emulator/api_complete $<
 
 # Programs with a mistake, and what softgpu has to say of each.
