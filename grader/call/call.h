@@ -92,8 +92,7 @@ void device_process_release(device_process *, bool relocate);
 /** That are allocated there now. */
 size_t device_process_bytes(device_process *);
 /** From now on the device does what the worker asks, and counts launches if it shall.
- *  @param shuffle seed of the order in which blocks and warps begin, and then asynchronous copies
- *  arrive at once; 0: that of their numbers */
+ *  @param shuffle seed of another order, in which asynchronous copies arrive at once; 0: none */
 bool device_process_listen(device_process *, bool count, unsigned long long shuffle);
 /** End what runs there, with a finding that says where it was. The device is spent. */
 void device_process_interrupt(device_process *);

@@ -1,6 +1,6 @@
 /*
- * early.c: makes libsoftgpu.so into one whose devices have a seed: blocks and warps begin in another
- * order, and asynchronous copies move their bytes at once.
+ * early.c: makes libsoftgpu.so into one whose devices have a seed: blocks and warps begin in
+ * another order, and asynchronous copies move their bytes at once.
  */
 #include "device/device.h"
 
