@@ -27,7 +27,7 @@ no_rows() { # CONDITION
 check 'all is right' validate
 check 'fields of all rows' no_rows 'NF != 13'
 check 'the device is named' grep -q '^# device softgpu; commit [0-9a-f]' "$scratch/validate.tsv"
-for operation in matmul softmax layernorm attention 'paged attention' experts 'int8 product' 'linear, ReLU' classifier; do
+for operation in matmul softmax layernorm attention 'paged attention' experts 'int8 product' 'linear, ReLU' classifier convolution; do
     for kind in naive optimised; do
         check "$operation, $kind" rows '$1 == "'"$operation"'" && $3 == "'$kind'" && $13 == "right"'
     done
