@@ -102,8 +102,8 @@ check 'a ratio has both' says '| 4 times: 8 ms (102 net, batch 1) against 2 ms (
 check 'a share is a percentage' says '| 25 %: 0.5 GB' 'half the memory, 50 %' 102 "net.tsv: GB $net over what cuBLAS"
 check 'GB/s are bandwidth' says '| 63 GB/s (102 net, batch 1) |' '850 GB/s' 102 "net.tsv: GB/s $net"
 median='study.tsv: median where implementation 102 and batch 1 and measure'
-check 'a median of times' says '| 2 ms (102, batch 1, device) |' 'it takes 4 ms' 102 "$median device"
-check 'a median of counts has their unit' says '| 96 % of lanes (102, batch 1) |' 'divergence' 102 "$median % of lanes"
+check 'a median of times' says '| 2 ms (implementation 102, batch 1, device) |' 'it takes 4 ms' 102 "$median device"
+check 'a median of counts has their unit' says '| 96 % of lanes (implementation 102, batch 1) |' 'divergence' 102 "$median % of lanes"
 check 'what has no figure has a verdict' says 'S0-1 (101)' 'a kernel' 101 ''
 check 'a reason stands in the row' says '| needs two GPUs |' 'many GPUs' 101 '' 'needs two GPUs'
 check 'machine and commit are named' says "| [tests.tsv] | NVIDIA T1 | $commit |" 'ReLU' 101:relu_forward "$relu"
