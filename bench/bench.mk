@@ -104,7 +104,7 @@ bench-memory: all
 	mv "$(BENCH)/memory.tsv.new" "$(BENCH)/memory.tsv"
 	cat "$(BENCH)/memory.tsv"
 
-$(BUILD)/bench_memory: $(call IN_PROGRAMS,$(foreach e,203 214 301 303 304 306 307 309 310 313 409 411 412 413 505 5c,$(wildcard solutions/phase?_*/$(e)_*/*.cu)))
+$(BUILD)/bench_memory: $(call IN_PROGRAMS,$(foreach e,203 212 214 301 302 303 304 306 307 309 310 313 409 411 412 413 505 5c,$(wildcard solutions/phase?_*/$(e)_*/*.cu)))
 	$(CUDA_CC) bench/memory.cu $^ $(CUDA_CC_FLAGS) -lm -o $@
 
 # An epoch of 501 by kernels; it takes a GPU and a python3 with PyTorch, whose profiler sees them.
