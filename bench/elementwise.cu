@@ -18,9 +18,9 @@
 
 #include <math.h>
 
-#define REPEATS 15
-#define BLOCK   256
-#define ALLOWED 1e-6 /* of a result, at most 1 */
+#define REPEATS       15
+#define BLOCK         256
+#define ALLOWED       1e-6 /* of a result, at most 1 */
 
 #define RELU_BACKWARD -1 /* not one of 204's */
 

@@ -294,7 +294,8 @@ static cudaError_t begin_convolution(void)
     CUDA_CHECK(draw(&x, images * channels * pixels, 1.0f, 1u << F32));
     CUDA_CHECK(draw(&w, filters * channels * 9, 1.0f, 1u << F32));
     return expect((double)channels * (images * pixels + 9.0 * filters),
-                  (double)images * filters * pixels, 0, 18.0 * images * filters * pixels * channels);
+                  (double)images * filters * pixels, 0,
+                  18.0 * images * filters * pixels * channels);
 }
 
 static double want_convolution(size_t i, double *scale)
@@ -616,6 +617,13 @@ EXPERTS(moe_experts_compute)
 
 /* ---- the lists ------------------------------------------------------------------------------- */
 
+/* As many numbers in shorter and in longer rows: a part of the roof that falls is a cliff. */
+#define SWEEP(rows, cols)                                                                          \
+    {                                                                                              \
+        "softmax, sweep", {{rows, cols}, {3, cols}}, "%ld rows of %ld", begin_softmax,             \
+            want_softmax                                                                           \
+    }
+
 const operation validate_operations[] = {
     {"matmul", {{4096, 4096, 4096}, {136, 144, 96}}, "%ld x %ld x %ld", begin_matmul, want_matmul},
     {"softmax", {{16384, 4096}, {24, 1024}}, "%ld rows of %ld", begin_softmax, want_softmax},
@@ -655,6 +663,10 @@ const operation validate_operations[] = {
      "%ld images, %ld channels of side %ld, %ld filters of 3 x 3",
      begin_convolution,
      want_convolution},
+    SWEEP(262144, 256),
+    SWEEP(65536, 1024),
+    SWEEP(4096, 16384),
+    SWEEP(1024, 65536),
 };
 const int validate_operation_count = sizeof validate_operations / sizeof *validate_operations;
 
@@ -698,5 +710,6 @@ const variant validate_variants[] = {
     {"convolution", "306", NAIVE, "fp32", F32, F32, 2e-6, by_conv2d_forward},
     {"convolution", "307", OPTIMISED, "fp32", F32, F32, 2e-6, by_conv2d_implicit_gemm},
     {"convolution", "PyTorch cuDNN", LIBRARY, "fp32", F32, F32, 2e-6, NULL},
+    {"softmax, sweep", "405", OPTIMISED, "fp32", F32, F32, 2e-5, softmax_optimised},
 };
 const int validate_variant_count = sizeof validate_variants / sizeof *validate_variants;

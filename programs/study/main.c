@@ -143,8 +143,7 @@ static cudaError_t time_variant(const study *s, const variant *v)
 
 static void print_count(const study *s, const variant *v, const char *measure, double count)
 {
-    printf("%s\t%d\t%s\t1\t%.10g\t%.10g\t%.10g\n", v->name, s->batch, measure, count, count,
-           count);
+    printf("%s\t%d\t%s\t1\t%.10g\t%.10g\t%.10g\n", v->name, s->batch, measure, count, count, count);
 }
 
 /* The fused kernel is the one node of its graph. */

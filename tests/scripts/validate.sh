@@ -33,6 +33,9 @@ for operation in matmul softmax layernorm attention 'paged attention' experts 'i
     done
     check "$operation, a library, or not here" rows '$1 == "'"$operation"'" && $3 == "library" && ($13 == "right" || $13 == "not here")'
 done
+for cols in 256 1024 16384 65536; do
+    check "rows of $cols" rows '$1 == "softmax, sweep" && $5 ~ / of '$cols'$/ && $13 == "right"'
+done
 check 'attention unfused, or not here' rows '$2 == "PyTorch unfused" && ($13 == "right" || $13 == "not here")'
 check 'by dp4a and on tensor cores' rows '$2 == "413 dp4a" && $13 == "right"'
 check 'no time, and bytes' no_rows '$13 == "right" && ($6 != "not timed" || $7 <= 0 || $11 != "")'

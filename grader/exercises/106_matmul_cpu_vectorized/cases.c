@@ -1,6 +1,6 @@
 /* 106_matmul_cpu_vectorized.c: cases of the product in vector registers, with sizes around its
- * tiles, pointers aligned to a float only, and denormal numbers; its speed as a part of what the core
- * can multiply and add at most. */
+ * tiles, pointers aligned to a float only, and denormal numbers; its speed as a part of what the
+ * core can multiply and add at most. */
 #include "exercises/shared/matmul_cases.h"
 
 #include <math.h>
