@@ -303,9 +303,9 @@ programs() {
     with="$networks 108 3a 4c 4d 4i" part 'a GPT that writes'       tests/programs/gpt.sh
     with="$networks 104 206 211"   part 'the stages in one table' tests/scripts/stages.sh
     with="$networks 401 409 411 412 416 4c 4d 4g 4i 4j 512" part 'operations for PyTorch' tests/programs/torch_ops.sh
-    with="$networks 106 107 108 111 214 401 407 409 411 412 413 4g" part 'a layer and memory in two tables' tests/scripts/layer.sh
+    with="$networks 106 107 108 111 214 306 401 407 409 411 412 413 4g 5c" part 'a layer and memory in two tables' tests/scripts/layer.sh
     with="$networks 3a 401 4c 4d 4g 4i"     part 'a step of GPT-2 in one table' tests/scripts/gpt2.sh
-    with='206 214 2a 304 311 313 402 404 405 410 412 413 4a 4b 4c 4h' \
+    with='206 214 2a 304 306 307 311 313 402 404 405 410 412 413 4a 4b 4c 4h' \
                            part 'each operation validated'        tests/scripts/validate.sh
     with=$networks         part 'digits that are recognised'       tests/programs/mnist.sh
     with="$networks 511"   part 'what bounds an autoencoder'      tests/programs/study.sh
