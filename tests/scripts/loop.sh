@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_loop.sh: a student's loop from end to end, in a submission of its own: grade, progress, next,
+# loop.sh: a student's loop from end to end, in a submission of its own: grade, progress, next,
 # compare, reset, watch, run, sanitize, profile. The last line counts.
 set -u
 cd "$COURSE_ROOT" || exit 2
