@@ -23,14 +23,14 @@ void departure_begin(block *b, const departure *x)
     t->departures[t->departure_count++] = *x;
 }
 
-static void arrive(const departure *x)
+static void arrive(departure *x)
 {
     x->warp->block->tensor->reduce = x->reduce;
     if (x->tile)
-        tile_write(x->warp, x->op, x->lane, &x->map, x->coordinate, x->data);
+        tile_write(x->warp, x->op, x->lane, &x->map, x->coordinate, &x->cargo);
     else
-        bulk_write(x->warp, x->op, x->lane, x->to, x->data, x->bytes);
-    free(x->data);
+        bulk_write(x->warp, x->op, x->lane, x->to, &x->cargo, 0, x->cargo.bytes);
+    cargo_free(&x->cargo);
 }
 
 void departures_end(warp *w, uint32_t lanes, uint32_t but)
@@ -38,7 +38,7 @@ void departures_end(warp *w, uint32_t lanes, uint32_t but)
     tensor *t = w->block->tensor;
     uint32_t left = 0;
     for (uint32_t i = 0; i < t->departure_count; i++) {
-        const departure x = t->departures[i];
+        departure x = t->departures[i];
         bool own = x.warp == w && lanes >> x.lane & 1;
         if (own && (uint64_t)x.group + but < t->bulk_groups[w->index][x.lane])
             arrive(&x);
@@ -57,6 +57,6 @@ void departures_end_all(block *b)
 
 void departures_forget(tensor *t)
 {
-    for (uint32_t i = 0; i < t->departure_count; i++) free(t->departures[i].data);
+    for (uint32_t i = 0; i < t->departure_count; i++) cargo_free(&t->departures[i].cargo);
     t->departure_count = 0;
 }

@@ -35,14 +35,21 @@ static uint32_t size_of(uint32_t bytes, uint32_t i)
 
 /* ---- landing --------------------------------------------------------------------------------- */
 
+static void mark_gaps(block *b, const bulk_flight *x, uint32_t place, uint32_t at, uint32_t size)
+{
+    for (uint32_t i = 0; x->cargo.gaps && i < size; i++)
+        if (cargo_has_gap(&x->cargo, at + i)) shadow_bring(b, place + i);
+}
+
 static void land(block *b, const bulk_flight *x)
 {
     uint32_t cell = b->tick << TICK_SHIFT | x->thread;
-    for (uint32_t i = 0; i < room_of(x->bytes); i++) {
+    for (uint32_t i = 0; i < room_of(x->cargo.bytes); i++) {
         uint32_t place = swizzled_place(x->to, x->box.shape.swizzle, i);
-        uint32_t size = size_of(x->bytes, i);
-        memcpy(b->shared + place, x->data + i * CHUNK, size);
+        uint32_t size = size_of(x->cargo.bytes, i);
+        memcpy(b->shared + place, x->cargo.data + i * CHUNK, size);
         flights_mark(b, place, size, cell, x->line);
+        mark_gaps(b, x, place, i * CHUNK, size);
         b->tensor->landed[place / CHUNK] = (landing){
             .cell = cell, .number = x->number, .line = x->line, .piece = i, .shape = x->box.shape};
         b->tensor->ended[place / CHUNK] = (ending){0};
@@ -50,7 +57,7 @@ static void land(block *b, const bulk_flight *x)
     if (!b->trace) return;
     trace_landing(b, &(trace_tile){.step = x->step,
                                    .to = x->to,
-                                   .bytes = x->bytes,
+                                   .bytes = x->cargo.bytes,
                                    .barrier = x->barrier,
                                    .phase = (uint32_t)mbarrier_phase(b, x->barrier),
                                    .row_bytes = x->box.shape.row_bytes,
@@ -71,8 +78,8 @@ static void arrive_bytes(block *b, uint32_t barrier)
             continue;
         }
         land(b, &x);
-        free(x.data);
-        bytes += x.bytes;
+        cargo_free(&x.cargo);
+        bytes += x.cargo.bytes;
         line = x.line;
     }
     t->flight_count = left;
@@ -84,10 +91,10 @@ void flights_forget(block *b)
     tensor *t = b->tensor;
     for (uint32_t i = 0; i < t->flight_count; i++) {
         const bulk_flight *x = &t->flights[i];
-        for (uint32_t k = 0; k < room_of(x->bytes); k++)
-            flights_mark(b, swizzled_place(x->to, x->box.shape.swizzle, k), size_of(x->bytes, k), 0,
-                         0);
-        free(x->data);
+        for (uint32_t k = 0; k < room_of(x->cargo.bytes); k++)
+            flights_mark(b, swizzled_place(x->to, x->box.shape.swizzle, k),
+                         size_of(x->cargo.bytes, k), 0, 0);
+        cargo_free(&x->cargo);
     }
     t->flight_count = 0;
 }
@@ -111,12 +118,13 @@ static bulk_flight *add(tensor *t)
 }
 
 void flight_begin(warp *w, const op *o, uint32_t lane, block *to, uint32_t offset,
-                  const tile_box *box, uint32_t barrier, uint8_t *data, uint32_t bytes)
+                  const tile_box *box, uint32_t barrier, cargo goods)
 {
+    const uint32_t bytes = goods.bytes;
     for (uint32_t i = 0; i < room_of(bytes); i++) {
         uint32_t place = swizzled_place(offset, box->shape.swizzle, i);
         if (may_write(w, o, lane, to, place, size_of(bytes, i))) continue;
-        free(data);
+        cargo_free(&goods);
         return;
     }
     for (uint32_t i = 0; i < room_of(bytes); i++)
@@ -129,8 +137,7 @@ void flight_begin(warp *w, const op *o, uint32_t lane, block *to, uint32_t offse
                                         .number = ++to->tensor->flights_begun,
                                         .box = *box,
                                         .barrier = barrier,
-                                        .data = data,
-                                        .bytes = bytes};
+                                        .cargo = goods};
     to->arrive_bytes = arrive_bytes;
     to->polls = 0;
     mbarrier_coming(w, to, barrier, bytes);

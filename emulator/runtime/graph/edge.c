@@ -1,8 +1,8 @@
 /*
  * edge.c: the order of a graph's nodes: query, add, remove edges. Every list that the API fills
  * works the same way: without room for it, it tells how long it is; with, it is filled as far as it
- * goes, and what is left of the room is cleared. CUDA promises no order of a list. Here it begins in
- * the middle, so that a program that relies on the order of creation fails.
+ * goes, and what is left of the room is cleared. CUDA promises no order of a list. Here it begins
+ * in the middle, so that a program that relies on the order of creation fails.
  */
 #include "graph.h"
 
