@@ -45,6 +45,7 @@ typedef struct flight {
     uint32_t barrier; /**< offset of the mbarrier that waits for it; NO_BARRIER: none */
     uint8_t lane, bytes;
     uint8_t value[16];
+    uint16_t gaps; /**< a bit a byte: nothing had written it */
 } flight;
 enum { NO_BARRIER = -1 };
 

@@ -81,7 +81,8 @@ void report_shared_unwritten(warp *w, const op *o, uint32_t offset, uint32_t byt
     char why[80] = "";
     if (shadow_is_brought(w->block, offset)) {
         report(w, o, FINDING_UNINITIALISED, lane, offset,
-               "reads %u bytes of shared memory that a bulk copy brought from global memory which "
+               "reads %u bytes of shared memory that an asynchronous copy brought from global "
+               "memory which "
                "nothing has written",
                bytes);
         return;

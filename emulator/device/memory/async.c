@@ -31,7 +31,8 @@ void flights_mark(block *b, uint32_t offset, uint32_t bytes, uint32_t cell, uint
     }
 }
 
-static void take_off(warp *w, const op *o, uint32_t to, uint32_t lane, const uint8_t value[16])
+static void take_off(warp *w, const op *o, uint32_t to, uint32_t lane, const uint8_t value[16],
+                     uint32_t gaps)
 {
     flights *f = &w->flights;
     w->block->copied = true;
@@ -45,7 +46,8 @@ static void take_off(warp *w, const op *o, uint32_t to, uint32_t lane, const uin
                   .group = f->group[lane],
                   .barrier = (uint32_t)NO_BARRIER,
                   .lane = (uint8_t)lane,
-                  .bytes = o->size};
+                  .bytes = o->size,
+                  .gaps = (uint16_t)gaps};
     memcpy(x->value, value, sizeof x->value);
     flights_mark(w->block, to, o->size, FLYING, o->line);
 }
@@ -56,6 +58,7 @@ static void land(warp *w, const flight *x)
     uint32_t stamp = b->tick << TICK_SHIFT | w->index * LANES | x->lane;
     memcpy(b->shared + x->to, x->value, x->bytes);
     flights_mark(b, x->to, x->bytes, stamp, x->op->line);
+    for (uint32_t m = x->gaps; m; m &= m - 1) shadow_bring(b, x->to + (uint32_t)__builtin_ctz(m));
 }
 
 /* What is waited for: flights of these lanes, all but the latest `but` groups; or of an mbarrier.
@@ -113,7 +116,7 @@ void flights_start(block *b)
 
 /* A source that is shorter than the target is read in small parts; zeros follow it. */
 static bool read_source(warp *w, const op *o, uint64_t from, uint32_t bytes, uint32_t lane,
-                        uint8_t value[16])
+                        uint8_t value[16], uint32_t *gaps)
 {
     uint32_t part = bytes == o->size ? bytes : bytes % 4 ? 1 : 4;
     for (uint32_t at = 0; at < bytes; at += part) {
@@ -121,6 +124,7 @@ static bool read_source(warp *w, const op *o, uint64_t from, uint32_t bytes, uin
             reach_lane(w, o, SPACE_GENERIC, from + at, part, lane, ACCESS_LOAD, NULL);
         if (!memory) return false;
         memcpy(value + at, memory, part);
+        *gaps |= unwritten_part(w, from + at, part) << at;
     }
     return true;
 }
@@ -137,9 +141,10 @@ const op *run_copy_async(warp *w, const op *o)
         to += (uint64_t)o->offset;
         if (o->narrow) to = (uint32_t)to;
         _Alignas(16) uint8_t value[16] = {0};
-        read_source(w, o, from[i] + extra[i], bytes, i, value);
+        uint32_t gaps = 0;
+        read_source(w, o, from[i] + extra[i], bytes, i, value, &gaps);
         if (!reach_lane(w, o, SPACE_SHARED, to, o->size, i, ACCESS_STORE, value)) continue;
-        take_off(w, o, (uint32_t)to, i, value);
+        take_off(w, o, (uint32_t)to, i, value, gaps);
     }
     return o + 1;
 }

@@ -45,15 +45,9 @@ static void count_row(const warp *w, const op *o, uint64_t from, uint64_t bytes)
     t->bytes += bytes;
 }
 
-/* A piece that nothing has written is told where it is read: this is about a part of a piece. */
-static void find_gaps(const warp *w, uint64_t from, cargo *to, uint32_t at, uint32_t bytes)
+static void note_gaps(cargo *c, uint32_t at, uint32_t gaps)
 {
-    const device *d = w->block->device;
-    uint64_t offset = from - DEVICE_BASE;
-    if (offset >= DEVICE_BYTES || bits_all(d->initialised, offset, bytes)) return;
-    if (!owned_all(d->owned, offset, bytes) || !bits_any(d->initialised, offset, bytes)) return;
-    for (uint32_t i = 0; i < bytes; i++)
-        if (!bits_any(d->initialised, offset + i, 1)) cargo_gap(to, at + i);
+    for (; gaps; gaps &= gaps - 1) cargo_gap(c, at + (uint32_t)__builtin_ctz(gaps));
 }
 
 void bulk_read(warp *w, const op *o, uint32_t lane, uint64_t from, cargo *to, uint32_t at,
@@ -66,7 +60,7 @@ void bulk_read(warp *w, const op *o, uint32_t lane, uint64_t from, cargo *to, ui
             reach_lane(w, o, SPACE_GENERIC, from + i, part, lane, ACCESS_LOAD, NULL);
         if (!memory) continue;
         memcpy(to->data + at + i, memory, part);
-        if (w->block->launch->check_uninitialised) find_gaps(w, from + i, to, at + i, part);
+        note_gaps(to, at + i, unwritten_part(w, from + i, part));
     }
 }
 

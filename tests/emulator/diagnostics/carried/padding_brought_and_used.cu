@@ -1,4 +1,4 @@
-// uninitialised read: that a bulk copy brought
+// uninitialised read: that an asynchronous copy brought
 // FLAGS: -arch=sm_90a
 /* A bulk copy brings the padding of a row, and all of it is added. */
 #include "../tensor/hopper.h"
