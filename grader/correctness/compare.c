@@ -98,7 +98,8 @@ static mismatch mismatch_of(layout l, const float *got, const double *want)
                       .sizes = running->sizes,
                       .size_count = running->size_count,
                       .exponentials = running->exercise->exponentials,
-                      .masks = running->exercise->masks};
+                      .masks = running->exercise->masks,
+                      .on_cpu = running->place == ON_HOST};
 }
 
 void expect_close(layout l, const float *got, const double *want, const double *scale,

@@ -85,13 +85,14 @@ fails(const call_request *r, const call_outcome *o, const char *format, ...)
             r->function, nth(r->refuse_at, number), o->calls.refused, o->calls.refusal, why);
 }
 
-/* What fails for want of memory has to say so, and to give back what it has. Else the device is in
- * trouble, and so is the program. */
+/* What fails for want of memory has to say so. It has to give back what it has, as does what cannot
+ * launch. Else the device is in trouble, and so is the program. */
 static void judge(const call_request *r, const call_outcome *o)
 {
     const bool of_memory = strcmp(o->calls.refusal, "cudaErrorMemoryAllocation") == 0;
+    const bool goes_on = of_memory || strstr(o->calls.refused, "Launch") != NULL;
     const bool keeps =
-        promise_of(running->exercise, r).what & MAY_KEEP || r->without_kernels || !of_memory;
+        promise_of(running->exercise, r).what & MAY_KEEP || r->without_kernels || !goes_on;
     if (o->failed) fails(r, o, "then %s", o->message);
     if (o->returned.i == 0 && strcmp(o->calls.refusal, "cudaErrorNotSupported") != 0)
         fails(r, o, "the function returned cudaSuccess");

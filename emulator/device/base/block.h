@@ -96,6 +96,7 @@ struct block {
     uint32_t grid_phase; /**< cooperative: how often it has arrived where all blocks meet */
     visits *visits;      /**< by other blocks of its cluster; NULL: there never were any */
     bool copied;         /**< asynchronously, since it began */
+    bool brought;        /**< a copy has, what nothing had written, since it began */
     uint32_t turns;      /**< run/still.c: of this block; */
     uint64_t print;      /**< what it looked like, */
     uint64_t anchor;     /**< and so many looks earlier, up to the renewal; */

@@ -46,6 +46,7 @@ typedef struct flight {
     uint8_t lane, bytes, source_bytes;
     const uint8_t *source; /**< the rest is zero */
     uint8_t value[16];     /**< what was there when it was issued */
+    uint16_t gaps;         /**< a bit a byte: nothing had written it */
 } flight;
 enum { NO_BARRIER = -1 };
 

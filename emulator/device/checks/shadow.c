@@ -152,8 +152,17 @@ uint32_t shadow_tick(block *b)
     return ++b->tick;
 }
 
+/* Cells of the block before. */
+static void forget_brought(block *b)
+{
+    for (uint32_t i = 0; b->brought && i < b->shared_capacity; i++)
+        if (b->bytes.written[i] == BROUGHT) b->bytes.written[i] = 0;
+    b->brought = false;
+}
+
 void shadow_start(block *b)
 {
+    forget_brought(b);
     if (b->tick >= MOST_TICKS / 2) rewind_ticks(b);
     b->first_tick = b->epoch_tick = ++b->tick;
     b->returned = b->barrier_line = 0;
@@ -386,6 +395,20 @@ bool shadow_written(const block *b, uint64_t offset, uint32_t bytes)
         written |= cell == VISITED || (cell < VISITED && tick_of(cell) >= b->first_tick);
     }
     return written;
+}
+
+void shadow_bring(block *b, uint32_t offset)
+{
+    shadow_split(b, offset / 4);
+    shadow_wake(b, offset / 4, offset / 4);
+    b->bytes.written[offset] = BROUGHT;
+    b->brought = true;
+}
+
+bool shadow_is_brought(const block *b, uint32_t offset)
+{
+    return b->brought && b->words.written[offset / 4] == SPLIT &&
+           b->bytes.written[offset] == BROUGHT;
 }
 
 /* The value of a load is followed; who else reads, uses it. */

@@ -20,6 +20,7 @@
 #define FLYING  UINT32_C(0xfffffffd) /* write cells only: an asynchronous copy is under way */
 #define READING UINT32_C(0xffffffff) /* read cells only: wgmma or a bulk copy is under way */
 #define VISITED UINT32_C(0xfffffffc) /* the last was a thread of another block: see visit.c */
+#define BROUGHT UINT32_C(1) /* write cells only: by a copy, from where nothing had written */
 
 enum { TICK_SHIFT = 12 };
 
@@ -32,6 +33,10 @@ typedef struct conflict {
     uint8_t rank; /* of VISITED: whose it was */
     uint16_t thread;
 } conflict;
+
+/** An asynchronous copy has brought a byte that nothing had written where it came from. */
+void shadow_bring(block *, uint32_t offset);
+bool shadow_is_brought(const block *, uint32_t offset);
 
 /* shared_race.c */
 /** It begins inside, maybe; the first byte that is outside is named. The launch fails. */

@@ -79,6 +79,14 @@ void report_shared_unwritten(warp *w, const op *o, uint32_t offset, uint32_t byt
                              uint32_t returned)
 {
     char why[80] = "";
+    if (shadow_is_brought(w->block, offset)) {
+        report(w, o, FINDING_UNINITIALISED, lane, offset,
+               "reads %u bytes of shared memory that an asynchronous copy brought from global "
+               "memory which "
+               "nothing has written",
+               bytes);
+        return;
+    }
     if (returned)
         snprintf(why, sizeof why, ": %u of its %u threads returned before the barrier", returned,
                  w->block->threads);

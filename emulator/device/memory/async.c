@@ -64,6 +64,7 @@ static void land(warp *w, const flight *x)
     uint32_t stamp = b->tick << TICK_SHIFT | w->index * LANES | x->lane;
     if (!b->launch->early) move(b, x, true);
     flights_mark(b, x->to, x->bytes, stamp, x->op->line);
+    for (uint32_t m = x->gaps; m; m &= m - 1) shadow_bring(b, x->to + (uint32_t)__builtin_ctz(m));
 }
 
 /* What is waited for: flights of these lanes, all but the latest `but` groups; or of an mbarrier.
@@ -129,6 +130,7 @@ static void read_source(warp *w, const op *o, uint64_t from, uint32_t bytes, uin
             reach_lane(w, o, SPACE_GENERIC, from + at, part, lane, ACCESS_LOAD, NULL);
         if (!memory) return;
         memcpy(x->value + at, memory, part);
+        x->gaps |= (uint16_t)(unwritten_part(w, from + at, part) << at);
         if (at == 0) x->source = memory;
         x->source_bytes = (uint8_t)(at + part);
     }

@@ -43,6 +43,9 @@ uint64_t window_of(space);
 /** NULL: not as a whole. `step`: bytes from lane to lane in host memory. */
 uint8_t *reach_local(warp *, const op *, const run *, access_kind, int64_t *step);
 uint8_t *reach_params(const warp *, const run *);
+/** Bits of those of up to 16 bytes of global memory that nothing has written, where something has
+ *  written others of them: where nothing has, reach_lane has said so. */
+uint32_t unwritten_part(const warp *, uint64_t address, uint32_t bytes);
 /** Host memory behind an access of one lane, or NULL: reported. `value`: what a store will write.
  */
 uint8_t *reach_lane(warp *, const op *, space, uint64_t address, uint32_t bytes, uint32_t lane,

@@ -3,7 +3,7 @@
  * it; and the memory spaces without a fast path in access.c.
  *
  * Interface
- *   space_of_address, window_of, reach_local, reach_params, reach_lane, memory_at
+ *   space_of_address, window_of, reach_local, reach_params, reach_lane, memory_at, unwritten_part
  */
 #include <stdio.h>
 
@@ -77,6 +77,18 @@ static void report_other(warp *w, const op *o, uint64_t address, uint32_t bytes,
     report(w, o, FINDING_OUT_OF_BOUNDS, lane, address, "%s %u bytes outside its %s memory",
            access_verb(how), bytes, what);
     launch_fail(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
+}
+
+uint32_t unwritten_part(const warp *w, uint64_t address, uint32_t bytes)
+{
+    const device *d = w->block->device;
+    uint64_t offset = address - DEVICE_BASE;
+    uint32_t part = 0;
+    if (offset >= DEVICE_BYTES || bits_all(d->initialised, offset, bytes)) return 0;
+    if (!w->block->launch->check_uninitialised || !owned_all(d->owned, offset, bytes)) return 0;
+    for (uint32_t i = 0; i < bytes; i++)
+        part |= (uint32_t)!bits_any(d->initialised, offset + i, 1) << i;
+    return part == (1u << bytes) - 1 ? 0 : part;
 }
 
 /* Uninitialised is a component none of whose bytes was ever written: structures have padding. */

@@ -10,6 +10,7 @@
 #include "device/base/bits.h"
 #include "device/counts/count.h"
 #include "device/ops/matrix.h"
+#include "device/tensor/tensor.h"
 #include "run.h"
 
 static bool is_one_of(handler *run, handler *const *list, size_t count)
@@ -227,11 +228,28 @@ static void use_operands(warp *w, const op *o, handler *own)
     }
 }
 
+static void use_registers(warp *w, const op *o, const wgmma *x, const fragment *of)
+{
+    for (uint32_t i = of->first; i < of->first + of->registers; i++) use_of_memory(w, o, x->row[i]);
+}
+
+/* A that registers hold, and the sums, where it adds to them. */
+static void use_factors(warp *w, const op *o, uint32_t mask)
+{
+    const wgmma *x = o->extra;
+    if (x->a_held) use_registers(w, o, x, &x->a);
+    if (mask && *(const uint32_t *)row(w, o->c) & mask) use_registers(w, o, x, &x->d);
+    for (uint32_t i = 0; i < x->d.registers; i++)
+        undefined_set(w, x->row[x->d.first + i], mask, 0, NULL);
+}
+
 /* @return whether it leaves all but its results as they are */
 static bool step_other(warp *w, const op *o, handler *own, uint32_t mask)
 {
     use_operands(w, o, own);
-    if (!IS(own, run_vote, run_match, run_redux, run_active_mask, run_clock, run_is_space))
+    if (own == run_wgmma) use_factors(w, o, mask);
+    if (!IS(own, run_vote, run_match, run_redux, run_active_mask, run_clock, run_is_space,
+            run_mbarrier, run_wgmma, run_wgmma_fence, run_wgmma_commit, run_wgmma_wait, run_touch))
         return false;
     define(w, o, mask);
     return true;

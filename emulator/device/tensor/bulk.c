@@ -5,11 +5,9 @@
  *   run_bulk, run_bulk_commit, run_bulk_wait
  *   run_store_async
  */
-#include <stdlib.h>
-
 #include "bulk.h"
-#include "device/base/arena.h"
 #include "device/base/cluster.h"
+#include "device/checks/shadow.h"
 #include "device/ops/ops.h"
 
 enum { TILE_ALIGNMENT = 128 };
@@ -39,34 +37,44 @@ static bool is_aligned(warp *w, const op *o, uint32_t lane, uint64_t value, uint
     return value % by == 0 || report_unaligned(w, o, lane, value, by);
 }
 
-static uint8_t *copy_of(const uint8_t *data, uint32_t bytes)
-{
-    uint8_t *copy = take(1, bytes + CHUNK);
-    memcpy(copy, data, bytes);
-    return copy;
-}
-
 /* ---- from shared memory ---------------------------------------------------------------------- */
+
+/* What a bulk copy has brought unwritten goes on as that; memory of which nothing was ever written
+ * is told. */
+static const uint8_t *fetch_chunk(warp *w, const op *o, uint32_t lane, uint32_t place, cargo *to,
+                                  uint32_t at)
+{
+    bool brought = false;
+    for (uint32_t i = 0; i < CHUNK; i++) {
+        if (place + i >= w->block->shared_bytes || !shadow_is_brought(w->block, place + i))
+            continue;
+        cargo_gap(to, at + i);
+        brought = true;
+    }
+    if (brought) w->loading = o;
+    const uint8_t *memory = reach_lane(w, o, SPACE_SHARED, place, CHUNK, lane, ACCESS_LOAD, NULL);
+    w->loading = NULL;
+    return memory;
+}
 
 /* Read now, and its until it is waited for, unless an mbarrier tells. What would be written outside
  * of the tensor is not read: a tile may be padded. */
 static void fetch(warp *w, const op *o, uint32_t lane, uint32_t from, const device_tensor_map *map,
-                  const int32_t *coordinate, uint8_t *to, uint32_t bytes)
+                  const int32_t *coordinate, cargo *to)
 {
-    for (uint32_t i = 0; i < bytes / CHUNK; i++) {
+    for (uint32_t i = 0; i < to->bytes / CHUNK; i++) {
         if (map && !tile_has(map, coordinate, i * CHUNK)) continue;
         uint32_t place = swizzled_place(from, map ? map->swizzle : 0, i);
-        const uint8_t *memory =
-            reach_lane(w, o, SPACE_SHARED, place, CHUNK, lane, ACCESS_LOAD, NULL);
+        const uint8_t *memory = fetch_chunk(w, o, lane, place, to, i * CHUNK);
         if (!memory) continue;
         proxy_check(w, o, place, lane, false);
         if (((const bulk *)o->extra)->kind == BULK_STORE) reading_note(w, place);
-        memcpy(to + i * CHUNK, memory, CHUNK);
+        memcpy(to->data + i * CHUNK, memory, CHUNK);
     }
 }
 
 static void store(warp *w, const op *o, uint32_t lane, const device_tensor_map *map,
-                  const int32_t *coordinate, uint8_t *data, uint32_t bytes)
+                  const int32_t *coordinate, cargo *goods)
 {
     const bulk *x = o->extra;
     uint32_t from = (uint32_t)value_of(w, o->a, lane);
@@ -78,10 +86,9 @@ static void store(warp *w, const op *o, uint32_t lane, const device_tensor_map *
     }
     uint32_t group = w->block->tensor->bulk_groups[w->index][lane];
     reading_begin(w, o, lane, group, true);
-    fetch(w, o, lane, from, map, coordinate, data, bytes);
+    fetch(w, o, lane, from, map, coordinate, goods);
     departure leaving = {.warp = w, .op = o, .lane = (uint8_t)lane, .group = group, .reduce = r};
-    leaving.data = copy_of(data, bytes);
-    leaving.bytes = bytes;
+    leaving.cargo = cargo_copy(goods);
     leaving.to = map ? 0 : value_of(w, o->b, lane);
     leaving.tile = map != NULL;
     if (map) leaving.map = *map;
@@ -92,28 +99,28 @@ static void store(warp *w, const op *o, uint32_t lane, const device_tensor_map *
 /* ---- to shared memory ------------------------------------------------------------------------ */
 
 static void send(warp *w, const op *o, uint32_t lane, uint64_t to, const tile_box *box,
-                 const uint8_t *data, uint32_t bytes)
+                 const cargo *goods)
 {
     uint64_t barrier = value_of(w, o->c, lane);
     block *target = peer_of(w->block, to);
     if (!target) return;
     flight_begin(w, o, lane, target, shared_offset(to), box, shared_offset(barrier),
-                 copy_of(data, bytes), bytes);
+                 cargo_copy(goods));
 }
 
 /* Each block of the mask gets it at the same place. */
 static void send_to_all(warp *w, const op *o, uint32_t lane, uint64_t to, const tile_box *box,
-                        const uint8_t *data, uint32_t bytes)
+                        const cargo *goods)
 {
     const bulk *x = o->extra;
     if (!x->multicast) {
-        send(w, o, lane, to, box, data, bytes);
+        send(w, o, lane, to, box, goods);
         return;
     }
     for (uint32_t m = word_of(w, x->row[MASK_ROW], lane) & 0xffff; m; m &= m - 1) {
         uint32_t rank = (uint32_t)__builtin_ctz(m);
         uint64_t place = w->block->cluster ? cluster_address(to, rank) : shared_offset(to);
-        send(w, o, lane, place, box, data, bytes);
+        send(w, o, lane, place, box, goods);
     }
 }
 
@@ -127,18 +134,17 @@ static void copy_tile(warp *w, const op *o, uint32_t lane)
     uint64_t here = value_of(w, o->a, lane);
     if (!map || !is_aligned(w, o, lane, here, TILE_ALIGNMENT)) return;
     for (uint32_t i = 0; i < x->rank; i++) coordinate[i] = (int32_t)word_of(w, x->row[i], lane);
-    uint32_t bytes = tile_bytes(map);
-    uint8_t *data = take(1, bytes + CHUNK);
+    cargo goods = cargo_new(tile_bytes(map));
     if (x->kind == BULK_STORE) {
-        store(w, o, lane, map, coordinate, data, bytes);
+        store(w, o, lane, map, coordinate, &goods);
     } else {
         tile_box box = {.shape = tile_shape_of(map)};
         memcpy(box.corner, coordinate, sizeof box.corner);
         box.map = *map;
-        tile_read(w, o, lane, map, coordinate, data);
-        send_to_all(w, o, lane, here, &box, data, bytes);
+        tile_read(w, o, lane, map, coordinate, &goods);
+        send_to_all(w, o, lane, here, &box, &goods);
     }
-    free(data);
+    cargo_free(&goods);
 }
 
 static const uint8_t *shared_at(const block *b, uint64_t offset, uint32_t bytes)
@@ -152,19 +158,19 @@ static void copy_bytes(warp *w, const op *o, uint32_t lane)
     uint64_t here = value_of(w, o->a, lane), there = value_of(w, o->b, lane);
     uint32_t bytes = word_of(w, o->e, lane);
     if (!is_aligned(w, o, lane, here | there | bytes, CHUNK) || bytes > MAX_SHARED) return;
-    uint8_t *data = take(1, bytes + CHUNK);
+    cargo goods = cargo_new(bytes);
     if (x->kind == BULK_STORE) {
-        store(w, o, lane, NULL, NULL, data, bytes);
+        store(w, o, lane, NULL, NULL, &goods);
     } else if (x->kind == BULK_SEND) {
         tile_box box = {.from = shared_at(w->block, here, bytes)};
-        fetch(w, o, lane, (uint32_t)here, NULL, NULL, data, bytes);
-        send(w, o, lane, there, &box, data, bytes);
+        fetch(w, o, lane, (uint32_t)here, NULL, NULL, &goods);
+        send(w, o, lane, there, &box, &goods);
     } else {
         tile_box box = {.from = memory_at(w->block->device, there, bytes)};
-        bulk_read(w, o, lane, there, data, bytes);
-        send_to_all(w, o, lane, here, &box, data, bytes);
+        bulk_read(w, o, lane, there, &goods, 0, bytes);
+        send_to_all(w, o, lane, here, &box, &goods);
     }
-    free(data);
+    cargo_free(&goods);
 }
 
 const op *run_bulk(warp *w, const op *o)
@@ -210,7 +216,7 @@ const op *run_store_async(warp *w, const op *o)
         if (x->reduce.run)
             add_there(w, o, lane, to, data);
         else
-            send(w, o, lane, to, &(tile_box){0}, data, bytes);
+            send(w, o, lane, to, &(tile_box){0}, &(cargo){.data = data, .bytes = bytes});
     }
     return o + 1;
 }

@@ -38,23 +38,37 @@ typedef struct bulk {
 /** op.variant: only until they have read */
 handler run_bulk, run_bulk_commit, run_bulk_wait, run_store_async;
 
+/* ---- cargo.c: what is copied ----------------------------------------------------------------- */
+
+typedef struct cargo {
+    uint8_t *data;
+    uint64_t *gaps; /**< a bit a byte: nothing had written it; NULL: something had written all */
+    uint32_t bytes;
+} cargo;
+
+/** All 0. The caller frees it, or hands it on. */
+cargo cargo_new(uint32_t bytes);
+cargo cargo_copy(const cargo *);
+void cargo_free(const cargo *);
+void cargo_gap(cargo *, uint32_t at);
+bool cargo_has_gap(const cargo *, uint32_t at);
+
 /* ---- departure.c: copies on their way to global memory --------------------------------------- */
 
 typedef struct departure {
     warp *warp;
     const op *op;
     uint8_t lane;
-    bool tile;        /**< by a map; else `bytes` to `to` */
+    bool tile;        /**< by a map; else all of it to `to` */
     uint32_t group;   /**< how many its thread had committed before */
     reduction reduce; /**< or copied */
     device_tensor_map map;
     int32_t coordinate[TENSOR_RANK];
     uint64_t to;
-    uint32_t bytes;
-    uint8_t *data;
+    cargo cargo;
 } departure;
 
-/** Takes data over. */
+/** Takes the cargo over. */
 void departure_begin(block *, const departure *);
 /** Those of these lanes that are of no group, or of the latest `but`, go on. */
 void departures_end(warp *, uint32_t lanes, uint32_t but);
@@ -73,12 +87,12 @@ tile_shape tile_shape_of(const device_tensor_map *);
 bool tile_has(const device_tensor_map *, const int32_t *coordinate, uint32_t byte);
 /** What lies there at `coordinate`, row by row; what is outside of the tensor is filled. */
 void tile_read(warp *, const op *, uint32_t lane, const device_tensor_map *,
-               const int32_t *coordinate, uint8_t *to);
+               const int32_t *coordinate, cargo *to);
 /** What to do with elements of the map's type; NULL: softgpu cannot. */
 reduction tile_reduction(const device_tensor_map *, const char *operation);
 /** Back, but for what is outside. */
 void tile_write(warp *, const op *, uint32_t lane, const device_tensor_map *,
-                const int32_t *coordinate, const uint8_t *from);
+                const int32_t *coordinate, cargo *from);
 /** What these do, in tensor.moves of the warp's block. */
 typedef enum bulk_moves {
     MOVES_ALL,   /**< check, count, move */
@@ -86,10 +100,10 @@ typedef enum bulk_moves {
     MOVES_NONE,  /**< check, count */
 } bulk_moves;
 
-/** Global memory; a write by what tensor.reduce says. */
-void bulk_read(warp *, const op *, uint32_t lane, uint64_t from, uint8_t *to, uint64_t bytes);
-void bulk_write(warp *, const op *, uint32_t lane, uint64_t to, const uint8_t *from,
-                uint64_t bytes);
+/** Global memory, and the bytes of a cargo from `at` on; a write by what tensor.reduce says. */
+typedef void bulk_mover(warp *, const op *, uint32_t lane, uint64_t address, cargo *, uint32_t at,
+                        uint32_t bytes);
+bulk_mover bulk_read, bulk_write;
 /** One more copy, while launches are counted; its bytes are counted as they are read or written. */
 void bulk_count(const warp *, const op *);
 
@@ -111,14 +125,14 @@ typedef struct bulk_flight {
     int32_t step; /**< of the trace, or -1 */
     uint32_t to, number;
     tile_box box;
-    uint32_t barrier, bytes;
-    uint8_t *data; /**< as it was when issued; NULL: they have moved */
+    uint32_t barrier;
+    cargo cargo; /**< as it was when issued; without data it has moved */
 } bulk_flight;
 
-/** `bytes` from `data`, which it takes over, to that offset of a block, as that tile; the mbarrier
- *  at that offset of that block is told. */
+/** The cargo, which it takes over, to that offset of a block, as that tile; the mbarrier at that
+ *  offset of that block is told. */
 void flight_begin(warp *, const op *, uint32_t lane, block *to, uint32_t offset, const tile_box *,
-                  uint32_t barrier, uint8_t *data, uint32_t bytes);
+                  uint32_t barrier, cargo);
 /** Where the i-th 16 bytes of a copy to `offset` lie. */
 uint32_t swizzled_place(uint32_t offset, uint32_t swizzle, uint32_t i);
 

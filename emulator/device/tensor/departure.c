@@ -14,33 +14,34 @@
 #include "bulk.h"
 #include "device/base/arena.h"
 
-static void write(const departure *x, bulk_moves moves)
+static void write(departure *x, bulk_moves moves)
 {
     tensor *t = x->warp->block->tensor;
     t->reduce = x->reduce;
     t->moves = (uint8_t)moves;
     if (x->tile)
-        tile_write(x->warp, x->op, x->lane, &x->map, x->coordinate, x->data);
+        tile_write(x->warp, x->op, x->lane, &x->map, x->coordinate, &x->cargo);
     else
-        bulk_write(x->warp, x->op, x->lane, x->to, x->data, x->bytes);
+        bulk_write(x->warp, x->op, x->lane, x->to, &x->cargo, 0, x->cargo.bytes);
     t->moves = MOVES_ALL;
 }
 
 void departure_begin(block *b, const departure *x)
 {
     tensor *t = tensor_of(b);
-    if (b->launch->early) write(x, MOVES_BYTES);
     if (t->departure_count == t->departure_capacity) {
         t->departure_capacity = t->departure_capacity ? 2 * t->departure_capacity : 8;
         t->departures = retake(t->departures, t->departure_capacity * sizeof *t->departures);
     }
-    t->departures[t->departure_count++] = *x;
+    t->departures[t->departure_count] = *x;
+    if (b->launch->early) write(&t->departures[t->departure_count], MOVES_BYTES);
+    t->departure_count++;
 }
 
-static void arrive(const departure *x)
+static void arrive(departure *x)
 {
     write(x, x->warp->block->launch->early ? MOVES_NONE : MOVES_ALL);
-    free(x->data);
+    cargo_free(&x->cargo);
 }
 
 void departures_end(warp *w, uint32_t lanes, uint32_t but)
@@ -48,7 +49,7 @@ void departures_end(warp *w, uint32_t lanes, uint32_t but)
     tensor *t = w->block->tensor;
     uint32_t left = 0;
     for (uint32_t i = 0; i < t->departure_count; i++) {
-        const departure x = t->departures[i];
+        departure x = t->departures[i];
         bool own = x.warp == w && lanes >> x.lane & 1;
         if (own && (uint64_t)x.group + but < t->bulk_groups[w->index][x.lane])
             arrive(&x);
@@ -67,6 +68,6 @@ void departures_end_all(block *b)
 
 void departures_forget(tensor *t)
 {
-    for (uint32_t i = 0; i < t->departure_count; i++) free(t->departures[i].data);
+    for (uint32_t i = 0; i < t->departure_count; i++) cargo_free(&t->departures[i].cargo);
     t->departure_count = 0;
 }

@@ -37,34 +37,42 @@ static uint32_t size_of(uint32_t bytes, uint32_t i)
 
 /* ---- landing --------------------------------------------------------------------------------- */
 
-static void read_again(const bulk_flight *x)
+static void read_again(bulk_flight *x)
 {
     tensor *t = tensor_of(x->by->block);
     t->moves = MOVES_BYTES;
     if (x->box.shape.rank)
-        tile_read(x->by, x->op, x->lane, &x->box.map, x->box.corner, x->data);
+        tile_read(x->by, x->op, x->lane, &x->box.map, x->box.corner, &x->cargo);
     else if (x->box.from)
-        memcpy(x->data, x->box.from, x->bytes);
+        memcpy(x->cargo.data, x->box.from, x->cargo.bytes);
     t->moves = MOVES_ALL;
 }
 
 static void move(block *b, const bulk_flight *x)
 {
-    for (uint32_t i = 0; i < room_of(x->bytes); i++)
-        memcpy(b->shared + swizzled_place(x->to, x->box.shape.swizzle, i), x->data + i * CHUNK,
-               size_of(x->bytes, i));
+    for (uint32_t i = 0; i < room_of(x->cargo.bytes); i++)
+        memcpy(b->shared + swizzled_place(x->to, x->box.shape.swizzle, i),
+               x->cargo.data + i * CHUNK, size_of(x->cargo.bytes, i));
 }
 
-static void land(block *b, const bulk_flight *x)
+static void mark_gaps(block *b, const bulk_flight *x, uint32_t place, uint32_t at, uint32_t size)
+{
+    for (uint32_t i = 0; x->cargo.gaps && i < size; i++)
+        if (cargo_has_gap(&x->cargo, at + i)) shadow_bring(b, place + i);
+}
+
+static void land(block *b, bulk_flight *x)
 {
     uint32_t cell = b->tick << TICK_SHIFT | x->by->index * LANES | x->lane, line = x->op->line;
-    if (x->data) {
+    if (x->cargo.data) {
         read_again(x);
         move(b, x);
     }
-    for (uint32_t i = 0; i < room_of(x->bytes); i++) {
+    for (uint32_t i = 0; i < room_of(x->cargo.bytes); i++) {
         uint32_t place = swizzled_place(x->to, x->box.shape.swizzle, i);
-        flights_mark(b, place, size_of(x->bytes, i), cell, line);
+        uint32_t size = size_of(x->cargo.bytes, i);
+        flights_mark(b, place, size, cell, line);
+        mark_gaps(b, x, place, i * CHUNK, size);
         b->tensor->landed[place / CHUNK] = (landing){
             .cell = cell, .number = x->number, .line = line, .piece = i, .shape = x->box.shape};
         b->tensor->ended[place / CHUNK] = (ending){0};
@@ -72,7 +80,7 @@ static void land(block *b, const bulk_flight *x)
     if (!b->trace) return;
     trace_landing(b, &(trace_tile){.step = x->step,
                                    .to = x->to,
-                                   .bytes = x->bytes,
+                                   .bytes = x->cargo.bytes,
                                    .barrier = x->barrier,
                                    .phase = (uint32_t)mbarrier_phase(b, x->barrier),
                                    .row_bytes = x->box.shape.row_bytes,
@@ -93,8 +101,8 @@ static void arrive_bytes(block *b, uint32_t barrier)
             continue;
         }
         land(b, &x);
-        free(x.data);
-        bytes += x.bytes;
+        cargo_free(&x.cargo);
+        bytes += x.cargo.bytes;
         line = x.op->line;
     }
     t->flight_count = left;
@@ -106,10 +114,10 @@ void flights_forget(block *b)
     tensor *t = b->tensor;
     for (uint32_t i = 0; i < t->flight_count; i++) {
         const bulk_flight *x = &t->flights[i];
-        for (uint32_t k = 0; k < room_of(x->bytes); k++)
-            flights_mark(b, swizzled_place(x->to, x->box.shape.swizzle, k), size_of(x->bytes, k), 0,
-                         0);
-        free(x->data);
+        for (uint32_t k = 0; k < room_of(x->cargo.bytes); k++)
+            flights_mark(b, swizzled_place(x->to, x->box.shape.swizzle, k),
+                         size_of(x->cargo.bytes, k), 0, 0);
+        cargo_free(&x->cargo);
     }
     t->flight_count = 0;
 }
@@ -133,12 +141,13 @@ static bulk_flight *add(tensor *t)
 }
 
 void flight_begin(warp *w, const op *o, uint32_t lane, block *to, uint32_t offset,
-                  const tile_box *box, uint32_t barrier, uint8_t *data, uint32_t bytes)
+                  const tile_box *box, uint32_t barrier, cargo goods)
 {
+    const uint32_t bytes = goods.bytes;
     for (uint32_t i = 0; i < room_of(bytes); i++) {
         uint32_t place = swizzled_place(offset, box->shape.swizzle, i);
         if (may_write(w, o, lane, to, place, size_of(bytes, i))) continue;
-        free(data);
+        cargo_free(&goods);
         return;
     }
     for (uint32_t i = 0; i < room_of(bytes); i++)
@@ -153,12 +162,11 @@ void flight_begin(warp *w, const op *o, uint32_t lane, block *to, uint32_t offse
                        .number = ++to->tensor->flights_begun,
                        .box = *box,
                        .barrier = barrier,
-                       .data = data,
-                       .bytes = bytes};
+                       .cargo = goods};
     if (to->launch->early) {
         move(to, x);
-        free(data);
-        x->data = NULL;
+        free(x->cargo.data);
+        x->cargo.data = NULL;
     }
     to->arrive_bytes = arrive_bytes;
     to->polls = 0;

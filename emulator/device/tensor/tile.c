@@ -9,12 +9,13 @@
  * memory its elements lie one behind the other, those of the first dimension side by side.
  */
 #include "bulk.h"
+#include "device/base/bits.h"
 #include "device/counts/count.h"
 
 /* ---- global memory --------------------------------------------------------------------------- */
 
 /* As much as is aligned. */
-static uint32_t piece(uint64_t address, uint64_t bytes)
+static uint32_t piece(uint64_t address, uint32_t bytes)
 {
     uint32_t most = CHUNK;
     while (address % most || most > bytes) most /= 2;
@@ -51,21 +52,30 @@ static uint8_t *find(warp *w, const op *o, uint32_t lane, uint64_t address, uint
     return reach_lane(w, o, SPACE_GENERIC, address, bytes, lane, how, NULL);
 }
 
-void bulk_read(warp *w, const op *o, uint32_t lane, uint64_t from, uint8_t *to, uint64_t bytes)
+static void note_gaps(cargo *c, uint32_t at, uint32_t gaps)
 {
-    if (tensor_of(w->block)->moves != MOVES_BYTES) count_row(w, o, from, bytes);
-    for (uint64_t at = 0, part; at < bytes; at += part) {
-        part = piece(from + at, bytes - at);
-        const uint8_t *memory = find(w, o, lane, from + at, (uint32_t)part, ACCESS_LOAD);
-        if (memory) memcpy(to + at, memory, part);
+    for (; gaps; gaps &= gaps - 1) cargo_gap(c, at + (uint32_t)__builtin_ctz(gaps));
+}
+
+void bulk_read(warp *w, const op *o, uint32_t lane, uint64_t from, cargo *to, uint32_t at,
+               uint32_t bytes)
+{
+    const bool told = tensor_of(w->block)->moves == MOVES_BYTES;
+    if (!told) count_row(w, o, from, bytes);
+    for (uint32_t i = 0, part; i < bytes; i += part) {
+        part = piece(from + i, bytes - i);
+        const uint8_t *memory = find(w, o, lane, from + i, part, ACCESS_LOAD);
+        if (!memory) continue;
+        memcpy(to->data + at + i, memory, part);
+        if (!told) note_gaps(to, at + i, unwritten_part(w, from + i, part));
     }
 }
 
 static void reduce(warp *w, const op *o, uint32_t lane, uint64_t to, const uint8_t *from,
-                   uint64_t bytes)
+                   uint32_t bytes)
 {
     const reduction r = w->block->tensor->reduce;
-    for (uint64_t at = 0; at < bytes; at += r.size) {
+    for (uint32_t at = 0; at < bytes; at += r.size) {
         uint64_t value = 0;
         memcpy(&value, from + at, r.size);
         uint8_t *memory = find(w, o, lane, to + at, r.size, ACCESS_ATOMIC);
@@ -73,19 +83,29 @@ static void reduce(warp *w, const op *o, uint32_t lane, uint64_t to, const uint8
     }
 }
 
-void bulk_write(warp *w, const op *o, uint32_t lane, uint64_t to, const uint8_t *from,
-                uint64_t bytes)
+static void leave_gaps(const warp *w, uint64_t to, const cargo *from, uint32_t at, uint32_t bytes)
+{
+    uint64_t offset = to - DEVICE_BASE;
+    for (uint32_t i = 0; from->gaps && offset < DEVICE_BYTES && i < bytes; i++)
+        if (cargo_has_gap(from, at + i)) bits_clear(w->block->device->initialised, offset + i, 1);
+}
+
+void bulk_write(warp *w, const op *o, uint32_t lane, uint64_t to, cargo *from, uint32_t at,
+                uint32_t bytes)
 {
     const tensor *t = w->block->tensor;
+    const uint8_t *data = from->data + at;
     if (t->moves != MOVES_BYTES) count_row(w, o, to, bytes);
     if (t->reduce.run) {
-        reduce(w, o, lane, to, from, bytes);
+        reduce(w, o, lane, to, data, bytes);
         return;
     }
-    for (uint64_t at = 0, part; at < bytes; at += part) {
-        part = piece(to + at, bytes - at);
-        uint8_t *memory = find(w, o, lane, to + at, (uint32_t)part, ACCESS_STORE);
-        if (memory && t->moves != MOVES_NONE) memcpy(memory, from + at, part);
+    for (uint32_t i = 0, part; i < bytes; i += part) {
+        part = piece(to + i, bytes - i);
+        uint8_t *memory = find(w, o, lane, to + i, part, ACCESS_STORE);
+        if (!memory) continue;
+        if (t->moves != MOVES_NONE) memcpy(memory, data + i, part);
+        if (t->moves != MOVES_BYTES) leave_gaps(w, to + i, from, at + i, part);
     }
 }
 
@@ -193,57 +213,41 @@ bool tile_has(const device_tensor_map *m, const int32_t *coordinate, uint32_t by
     return byte % row + CHUNK > first * m->size && byte % row < (first + count) * m->size;
 }
 
-typedef void row_mover(warp *, const op *, uint32_t lane, uint64_t memory, uint8_t *row,
-                       uint64_t bytes);
-
-static void read_row(warp *w, const op *o, uint32_t lane, uint64_t memory, uint8_t *row,
-                     uint64_t bytes)
-{
-    bulk_read(w, o, lane, memory, row, bytes);
-}
-
-static void write_row(warp *w, const op *o, uint32_t lane, uint64_t memory, uint8_t *row,
-                      uint64_t bytes)
-{
-    bulk_write(w, o, lane, memory, row, bytes);
-}
-
 static void move_row(warp *w, const op *o, uint32_t lane, const device_tensor_map *m,
-                     uint64_t memory, int32_t column, uint8_t *row, row_mover *move)
+                     uint64_t memory, int32_t column, cargo *tile, uint32_t at, bulk_mover *move)
 {
     uint32_t first, count, each = m->every[0] == 1 ? 0 : 1;
     find_inside(m, column, &first, &count);
     memory += (uint64_t)(((int64_t)column + (int64_t)first * m->every[0]) * m->size);
-    row += first * m->size;
-    if (!each) move(w, o, lane, memory, row, count * m->size);
+    at += first * m->size;
+    if (!each) move(w, o, lane, memory, tile, at, count * m->size);
     for (uint32_t i = 0; each && i < count; i++)
-        move(w, o, lane, memory + i * m->every[0] * m->size, row + i * m->size, m->size);
+        move(w, o, lane, memory + i * m->every[0] * m->size, tile, at + i * m->size, m->size);
 }
 
 static void move_tile(warp *w, const op *o, uint32_t lane, const device_tensor_map *m,
-                      const int32_t *coordinate, uint8_t *tile, row_mover *move)
+                      const int32_t *coordinate, cargo *tile, bulk_mover *move)
 {
     uint32_t rows = count_rows(m), bytes = elements(m, 0) * m->size;
     for (uint32_t i = 0; i < rows; i++) {
         uint64_t memory;
         if (!find_row(m, coordinate, i, &memory)) continue;
-        move_row(w, o, lane, m, memory, coordinate[0], tile + i * bytes, move);
+        move_row(w, o, lane, m, memory, coordinate[0], tile, i * bytes, move);
     }
 }
 
 void tile_read(warp *w, const op *o, uint32_t lane, const device_tensor_map *m,
-               const int32_t *coordinate, uint8_t *to)
+               const int32_t *coordinate, cargo *to)
 {
     static const uint64_t nan[] = {0, 0, 0x7fff, 0, 0x7fffffff, 0, 0, 0, 0x7fffffffffffffff};
     uint32_t bytes = tile_bytes(m);
-    memset(to, 0, bytes);
     for (uint32_t i = 0; m->fills_nan && i < bytes; i += m->size)
-        memcpy(to + i, &nan[m->size], m->size);
-    move_tile(w, o, lane, m, coordinate, to, read_row);
+        memcpy(to->data + i, &nan[m->size], m->size);
+    move_tile(w, o, lane, m, coordinate, to, bulk_read);
 }
 
 void tile_write(warp *w, const op *o, uint32_t lane, const device_tensor_map *m,
-                const int32_t *coordinate, const uint8_t *from)
+                const int32_t *coordinate, cargo *from)
 {
-    move_tile(w, o, lane, m, coordinate, (uint8_t *)(uintptr_t)from, write_row);
+    move_tile(w, o, lane, m, coordinate, from, bulk_write);
 }

@@ -1,7 +1,8 @@
 /*
  * edge.c: the order of a graph's nodes: query, add, remove edges. Every list that the API fills
  * works the same way: without room for it, it tells how long it is; with, it is filled as far as it
- * goes, and what is left of the room is cleared.
+ * goes, and what is left of the room is cleared. CUDA promises no order of a list. Here it begins
+ * in the middle, so that a program that relies on the order of creation fails.
  */
 #include "graph.h"
 
@@ -37,6 +38,12 @@ static void finish(struct list *list, size_t *count)
     *count = wanted && list->room < list->used ? list->room : list->used;
 }
 
+/* The i-th in a list. */
+static cudaGraphNode_t listed(cudaGraph_t graph, size_t i)
+{
+    return graph->nodes[(i + graph->count / 2) % graph->count];
+}
+
 static void clear(cudaGraphEdgeData *edges, size_t count)
 {
     if (edges) memset(edges, 0, count * sizeof *edges);
@@ -48,7 +55,7 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t 
     cudaError_t error = runtime_enter();
     struct list list = list_with(nodes, NULL, count);
     if (!error && !graph_lives(graph)) error = cudaErrorInvalidValue;
-    for (size_t i = 0; !error && i < graph->count; i++) put(&list, graph->nodes[i], NULL);
+    for (size_t i = 0; !error && i < graph->count; i++) put(&list, listed(graph, i), NULL);
     if (!error) finish(&list, count);
     return runtime_leave(error);
 }
@@ -60,7 +67,7 @@ cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, siz
     struct list list = list_with(nodes, NULL, count);
     if (!error && !graph_lives(graph)) error = cudaErrorInvalidValue;
     for (size_t i = 0; !error && i < graph->count; i++)
-        if (!graph->nodes[i]->before_count) put(&list, graph->nodes[i], NULL);
+        if (!listed(graph, i)->before_count) put(&list, listed(graph, i), NULL);
     if (!error) finish(&list, count);
     return runtime_leave(error);
 }
@@ -77,7 +84,7 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGrap
     cudaError_t error = runtime_enter();
     struct list list = list_with(from, to, count);
     if (!error && !graph_lives(graph)) error = cudaErrorInvalidValue;
-    for (size_t i = 0; !error && i < graph->count; i++) put_edges(&list, graph->nodes[i]);
+    for (size_t i = 0; !error && i < graph->count; i++) put_edges(&list, listed(graph, i));
     if (!error) finish(&list, count);
     if (!error) clear(edges, *count);
     return runtime_leave(error);
@@ -104,7 +111,7 @@ cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t
     struct list list = list_with(nodes, NULL, count);
     if (!error && !node_lives(node)) error = cudaErrorInvalidValue;
     for (size_t i = 0; !error && i < node->graph->count; i++) {
-        cudaGraphNode_t other = node->graph->nodes[i];
+        cudaGraphNode_t other = listed(node->graph, i);
         if (node_is_in(node, other->before, other->before_count)) put(&list, other, NULL);
     }
     if (!error) finish(&list, count);

@@ -29,6 +29,7 @@ typedef struct mismatch {
     const long *sizes;         /* numbers that the call was given */
     int size_count;
     bool exponentials, masks; /* as the exercise has them (exercise.h) */
+    bool on_cpu;              /* without grids */
 } mismatch;
 
 /** The likely mistake, as "; ..." in words, or "" when the errors form no known pattern. */

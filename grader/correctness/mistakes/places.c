@@ -117,7 +117,7 @@ size_t first_ones_right(const mismatch *m)
 /* No thread was there for the rest: something else in it is no matter of the grid. */
 size_t grid_too_small(const mismatch *m)
 {
-    return never_written(m) ? first_ones_right(m) : 0;
+    return !m->on_cpu && never_written(m) ? first_ones_right(m) : 0;
 }
 
 /* ---- one of many ----------------------------------------------------------------------------- */

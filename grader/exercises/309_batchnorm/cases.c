@@ -321,7 +321,7 @@ static void expect_statistics(const trained *t, const trained *before, const sta
     expect_close(channels_of("running_mean", d), t->running_mean, mean, scale[2],
                  FP32_NORM_TOLERANCE);
     if (!is_close(channels_of("", d), t->running_var, var, scale[3], FP32_NORM_TOLERANCE))
-        suspect("the variance in running_var is divided by n - 1, not by n",
+        suspect("running_var takes the variance that is divided by n; it must be n - 1",
                 each_channel(s, biased_running_var, before->running_var));
     expect_close(channels_of("running_var", d), t->running_var, var, scale[3], FP32_NORM_TOLERANCE);
 }

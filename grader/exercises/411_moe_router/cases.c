@@ -481,13 +481,13 @@ static const traffic_test traffic[] = {
      .count = kernel_launches,
      .bound = AT_MOST,
      .wanted = 1.0},
-    {.metric = {"instructions", .per = "warp", .shape = "2048 tokens, 64 experts, d 256"},
+    {.metric = {"instructions", .per = "warp", .shape = "8192 tokens, 64 experts, d 64"},
      .function = "moe_router",
      .run = run_timed,
-     .shape = {2048, 64, 2, 256},
+     .shape = {8192, 64, 2, 64},
      .count = instructions_per_warp,
      .bound = AT_MOST,
-     .wanted = 35000},
+     .wanted = 30000},
     {0},
 };
 

@@ -215,7 +215,7 @@ static void suspect_attention(const attention *a, const int *rows, size_t count)
     suspect("the scale is 1 / dim, or its square", wrong_rows(a, rows, count, SCALE_OF_DIM));
     if (a->causal) {
         suspect("the mask is left out", wrong_rows(a, rows, count, NO_MASK));
-        suspect("the mask is off by one: a query sees itself, too",
+        suspect("the mask is off by one: a query must see itself, too",
                 wrong_rows(a, rows, count, NOT_ITSELF));
         suspect("the mask is off by one: a query sees the key after it",
                 wrong_rows(a, rows, count, NEXT_KEY));

@@ -100,7 +100,7 @@ CASE(captured_planes)
     cudaGraph_t graph;
     cudaGraphExec_t exec;
     cudaGraphNode_t nodes[3];
-    size_t count = 3;
+    size_t count = 3, one = 1;
     OK(cudaStreamCreate(&stream));
     OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
     OK(cudaMemcpy2DAsync(a.p, a.pitch, host.data(), 40, 40, HEIGHT, cudaMemcpyHostToDevice,
@@ -110,8 +110,9 @@ CASE(captured_planes)
     OK(cudaStreamEndCapture(stream, &graph));
     OK(cudaGraphGetNodes(graph, nodes, &count));
     cudaMemcpy3DParms p;
+    OK(cudaGraphGetRootNodes(graph, &nodes[0], &one));
     OK(cudaGraphMemcpyNodeGetParams(nodes[0], &p));
-    CHECK(count == 3 && p.extent.width == 40 && p.extent.height == HEIGHT && p.dstPtr.ptr == a.p);
+    CHECK(count == 3 && one == 1 && p.extent.width == 40 && p.extent.height == HEIGHT && p.dstPtr.ptr == a.p);
     OK(cudaGraphInstantiate(&exec, graph, 0));
     host[59] = 1000;
     OK(cudaGraphLaunch(exec, stream));

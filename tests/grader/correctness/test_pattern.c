@@ -19,7 +19,7 @@ static double want[SIZE], allowed[SIZE];
 static bool bad[SIZE];
 static const long sizes[] = {1, 7, 5};
 static layout where;
-static bool exponentials, masks;
+static bool exponentials, masks, on_cpu;
 static double widened;
 
 static float right(int i)
@@ -30,7 +30,7 @@ static float right(int i)
 static void setup(void)
 {
     where = (layout){"x", ROWS, COLS};
-    exponentials = masks = false;
+    exponentials = masks = on_cpu = false;
     widened = 1;
     for (int i = 0; i < SIZE; i++) {
         got[i] = right(i);
@@ -43,7 +43,7 @@ static const char *name_of_errors(void)
     mismatch m = {.where = where, .got = got, .want = want, .bound = allowed, .bad = bad};
     m.before = result_of_call_before(where, &m.want_before);
     m.sizes = sizes, m.size_count = 3;
-    m.exponentials = exponentials, m.masks = masks;
+    m.exponentials = exponentials, m.masks = masks, m.on_cpu = on_cpu;
     for (size_t i = 0; i < where.rows * where.cols; i++) {
         allowed[i] = widened * 1e-6 * fmax(1.0, fabs(want[i]));
         bad[i] = isnan(want[i]) ? !isnan(got[i]) : !(fabs(got[i] - want[i]) <= allowed[i]);
@@ -207,6 +207,16 @@ START_TEST(a_tile_begins_with_the_first_wrong_one)
     for (int i = 128; i < SIZE; i++) got[i] = i % 64 < 40 ? other(i) : right(i);
     ck_assert_str_eq(name_of_errors(), "; the first wrong one is element 128: where a warp, a "
                                        "block or a tile ends");
+}
+END_TEST
+
+START_TEST(a_cpu_has_no_grid)
+{
+    on_cpu = true;
+    for (int i = 0; i < SIZE; i++) got[i] = first_96_written(i);
+    ck_assert_str_eq(name_of_errors(),
+                     "; never written: they hold what was there before the call; only the first 96 "
+                     "elements are right: nothing after them is");
 }
 END_TEST
 
@@ -469,6 +479,7 @@ Suite *suite_pattern(void)
     tcase_add_test(tcase, errors_beyond_a_precision_are_no_rounding);
     tcase_add_test(tcase, a_nan_is_passed_over);
     tcase_add_test(tcase, a_tile_begins_with_the_first_wrong_one);
+    tcase_add_test(tcase, a_cpu_has_no_grid);
     tcase_add_test(tcase, zeros_alone_are_no_mask);
     tcase_add_test(tcase, few_values_are_no_clamp);
     tcase_add_test(tcase, what_says_nothing_proves_no_formula);

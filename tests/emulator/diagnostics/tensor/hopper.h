@@ -63,6 +63,14 @@ __device__ static inline void tma_store(const CUtensorMap *map, const void *from
                  : "memory");
 }
 
+__device__ static inline void bulk_load(void *to, const void *from, int bytes, uint64_t *b)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+                 "[%3];" ::"r"(at(to)),
+                 "l"(from), "r"(bytes), "r"(at(b))
+                 : "memory");
+}
+
 __device__ static inline void bulk_store(void *to, const void *from, int bytes)
 {
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
