@@ -1,9 +1,9 @@
 #!/bin/sh
 # mutants.sh "211 ...": the solutions of these exercises, each with one mistake after the other:
 # which ones do the cases not find? It prints them, and writes a row of the table OUTPUT
-# (docs/results/mutants.tsv) for each exercise. COUNT (60) mistakes are drawn by SEED; with LEFT=1
-# those in equivalent.txt are not printed. A mutant is not judged again until something that judges
-# it changes (FRESH=1: all).
+# (docs/results/mutants.tsv) for each exercise. COUNT (60) mistakes are drawn by SEED, JOBS of them
+# are judged at a time; with LEFT=1 those in equivalent.txt are not printed. A mutant is not judged
+# again until something that judges it changes (FRESH=1: all).
 #
 # universalmutator comes from PyPI into the build folder, in the version of requirements.txt.
 # Exit status: 2 where it cannot be installed, or the solution itself does not pass.
@@ -29,11 +29,11 @@ need_universalmutator() {
     cp tools/mutants/requirements.txt "$packages"
 }
 
-# The commit is that of the last row.
+# The commit is that of the last row; count is what COUNT was for a row.
 write_row() { # ROW
     {
-        echo "# by make mutants, COUNT=${COUNT:-60}, at $(git rev-parse --short HEAD)"
-        printf 'exercise\tjudged\tkilled\tequivalent\tsurvived\trate\n'
+        echo "# by make mutants, at $(git rev-parse --short HEAD)"
+        printf 'exercise\tcount\tjudged\tkilled\tequivalent\tsurvived\trate\n'
         {
             grep -s '^[1-5]' "$table" | grep -v "^$(cut -f 1 "$1")	" || true
             cat "$1"
@@ -55,6 +55,6 @@ for exercise in $1; do
     (cd solutions && PYTHONPATH=$packages PYTHONDONTWRITEBYTECODE=1 python3 ../tools/mutants/mutants.py "$seed" $files) \
         >"$scratch/list"
     "$COURSE_BUILD/grader" mutants --backend cpu --exercise "$exercise" --seed "$seed" ${FRESH:+--fresh} \
-        --output "$scratch/row" <"$scratch/list"
+        ${JOBS:+--jobs "$JOBS"} --output "$scratch/row" <"$scratch/list"
     write_row "$scratch/row"
 done
