@@ -106,7 +106,7 @@ typedef struct net {
     int in, hidden, out, batch;
     float rate;
     float *params;         /* w1, bias1, w2, bias2 */
-    float *memory;         /* all that follows, but for x */
+    float *memory;         /* all that follows */
     float *grad;           /* as params */
     float *h, *grad_h, *y; /* [batch x hidden] twice, [batch x out]; y becomes grad_y */
     float *x;              /* [batch x (in + out)] the samples */
@@ -166,8 +166,7 @@ static cudaError_t find_loss(const net *n, int samples, cudaStream_t stream)
     return cudaGetLastError();
 }
 
-/** A layer's part of grad, from the gradient of its result y: at grad, then its bias. x,
- * transposed. */
+/** Of a layer: grad of its weights, and its bias behind them, from grad_y. x is transposed. */
 static cudaError_t weights_backward(float *grad, matrix x, const float *grad_y, int samples, int in,
                                     int out, cudaStream_t stream)
 {
