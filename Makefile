@@ -81,10 +81,10 @@ GRADER_ROOMS := base sandbox course build call correctness correctness/mistakes 
 GRADER_C   := $(wildcard grader/*.c $(GRADER_ROOMS:%=grader/%/*.c) grader/exercises/*/cases.c \
               grader/exercises/shared/*.c grader/exercises/shared/*/*.c) $(SUPERVISOR_C)
 WORKER_C   := $(wildcard grader/worker/*.c grader/exercises/*/worker.c)
-TESTS_C    := tests/grader/main.c $(wildcard tests/common/*.c $(GRADER_ROOMS:%=tests/grader/%/test_*.c) \
+TESTS_C    := $(wildcard tests/grader/*.c tests/common/*.c $(GRADER_ROOMS:%=tests/grader/%/test_*.c) \
               tests/grader/exercises/*.c tests/grader/worker/*.c)
 CLASS_C    := $(wildcard grader/class/*.c grader/class/*/*.c)
-CLASS_TESTS_C := $(wildcard tests/grader/class/*.c tests/grader/class/*/*.c)
+CLASS_TESTS_C := $(wildcard tests/grader/made.c tests/grader/class/*.c tests/grader/class/*/*.c)
 
 objects     = $(patsubst %.c,$(BUILD)/obj/$(1)/%.o,$(2))
 COURSE_O   := $(call objects,course,$(COURSE_C))

@@ -5,8 +5,8 @@
 #   LADDER=mnist SIZES="6000 512"  an epoch of so many images and a product, from Python to one kernel
 #   LADDER=layer           a layer of a million weights: CPU, untiled, tiled, registers, 3xTF32, persistent
 #   make bench-mnist: an epoch of 501 by kernels, where PyTorch sees a GPU
-#   LADDER=elementwise     204's functions beside a loop on the CPU
-#   LADDER=memory          what a product, attention and experts take, counted, and which experts are in use
+#   LADDER=elementwise     204's functions and relu_backward beside a loop on the CPU
+#   LADDER=memory          what a product, attention, experts and a network take, counted, and which experts are in use
 #   LADDER=gpt2 SIZES=tiny a training step of GPT-2 124M; tiny: of a network that softgpu can train
 
 #group See and measure
@@ -90,7 +90,7 @@ $(BUILD)/bench_layer: $(call IN_PROGRAMS,$(LAYER_SRC))
 
 bench-elementwise: all
 	mkdir -p "$(BENCH)"
-	$(CUDA_CC) -Xcompiler -march=native bench/elementwise.cu $(wildcard solutions/phase2_*/204_*/*.cu) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/bench_elementwise"
+	$(CUDA_CC) -Xcompiler -march=native bench/elementwise.cu $(wildcard solutions/*/204_*/*.cu solutions/*/301_*/*.cu) $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/bench_elementwise"
 	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} \
 	    COURSE_CPU=$$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1) \
 	    "$(BUILD)/bench_elementwise" >"$(BENCH)/elementwise.tsv.new"
@@ -104,7 +104,7 @@ bench-memory: all
 	mv "$(BENCH)/memory.tsv.new" "$(BENCH)/memory.tsv"
 	cat "$(BENCH)/memory.tsv"
 
-$(BUILD)/bench_memory: $(call IN_PROGRAMS,$(foreach e,214 304 313 409 411 412 413,$(wildcard solutions/phase?_*/$(e)_*/*.cu)))
+$(BUILD)/bench_memory: $(call IN_PROGRAMS,$(foreach e,203 212 214 301 302 303 304 306 307 309 310 313 409 411 412 413 505 5c,$(wildcard solutions/phase?_*/$(e)_*/*.cu)))
 	$(CUDA_CC) bench/memory.cu $^ $(CUDA_CC_FLAGS) -lm -o $@
 
 # An epoch of 501 by kernels; it takes a GPU and a python3 with PyTorch, whose profiler sees them.
@@ -118,7 +118,7 @@ bench-mnist: all
 	cat "$(BENCH)/mnist_profile.tsv"
 
 # Objects of their own, so that a second time only what has changed is compiled.
-VALIDATE_SRC = $(foreach e,206 212 214 2a 302 303 313 402 404 405 409 410 412 413 4b 4c 4h,$(wildcard solutions/phase?_*/$(e)_*/*.cu)) \
+VALIDATE_SRC = $(foreach e,206 212 214 2a 302 303 306 307 313 402 404 405 409 410 412 413 4b 4c 4h,$(wildcard solutions/phase?_*/$(e)_*/*.cu)) \
                $(foreach e,303 304 311 404 410 412 4a,$(wildcard grader/exercises/$(e)_*/baseline.cu))
 VALIDATE_CU  = $(VALIDATE_SRC)
 VALIDATE_O   = $(patsubst %,$(BUILD)/program/$(BACKEND)/%.o,bench/validate.c bench/validate_operations.c $(VALIDATE_CU)) \

@@ -1,5 +1,6 @@
 /*
- * elementwise.cu: 204's four functions beside a plain loop on one core of the CPU.
+ * elementwise.cu: 204's four functions, and 301's relu_backward, beside a plain loop on one core of
+ * the CPU.
  *
  *   bench_elementwise     TSV on stdout
  *
@@ -9,6 +10,7 @@
  * has no times: there arrays are small.
  */
 #include "204_elementwise/elementwise.h"
+#include "301_activations/activations.h"
 #include "cuda_check.h"
 #include "random.h"
 #include "table.h"
@@ -16,9 +18,11 @@
 
 #include <math.h>
 
-#define REPEATS 15
-#define BLOCK   256
-#define ALLOWED 1e-6 /* of a result, at most 1 */
+#define REPEATS       15
+#define BLOCK         256
+#define ALLOWED       1e-6 /* of a result, at most 1 */
+
+#define RELU_BACKWARD -1 /* not one of 204's */
 
 static const struct {
     const char *name;
@@ -26,7 +30,8 @@ static const struct {
 } functions[] = {{"204: add", ELEMENTWISE_ADD, 2},
                  {"204: mul", ELEMENTWISE_MUL, 2},
                  {"204: relu", ELEMENTWISE_RELU, 1},
-                 {"204: sigmoid", ELEMENTWISE_SIGMOID, 1}};
+                 {"204: sigmoid", ELEMENTWISE_SIGMOID, 1},
+                 {"301: relu_backward", RELU_BACKWARD, 2}};
 
 static bool on_softgpu;
 
@@ -38,8 +43,16 @@ static void on_cpu(int op, float *y, const float *a, const float *b, size_t n)
         for (size_t i = 0; i < n; i++) y[i] = a[i] * b[i];
     else if (op == ELEMENTWISE_RELU)
         for (size_t i = 0; i < n; i++) y[i] = a[i] < 0.0f ? 0.0f : a[i];
+    else if (op == RELU_BACKWARD)
+        for (size_t i = 0; i < n; i++) y[i] = b[i] > 0.0f ? a[i] : 0.0f;
     else
         for (size_t i = 0; i < n; i++) y[i] = 1.0f / (1.0f + expf(-a[i]));
+}
+
+static cudaError_t on_gpu(int op, float *y, const float *a, const float *b, size_t n, int grid)
+{
+    if (op == RELU_BACKWARD) return relu_backward(y, a, b, n, 0);
+    return elementwise(op, y, a, b, n, grid, BLOCK, 0);
 }
 
 /* @param ms [2] of the GPU and of the CPU. @param x, d_x [3 x n]: y, a, b */
@@ -49,7 +62,7 @@ static cudaError_t time_both(double ms[2], int op, float *x, float *d_x, size_t 
     const int repeats = on_softgpu ? 1 : REPEATS;
     for (int i = on_softgpu ? 0 : -1; i < repeats; i++) {
         const double began = seconds_now();
-        CUDA_CHECK(elementwise(op, d_x, d_x + n, d_x + 2 * n, n, grid, BLOCK, 0));
+        CUDA_CHECK(on_gpu(op, d_x, d_x + n, d_x + 2 * n, n, grid));
         CUDA_CHECK(cudaDeviceSynchronize());
         const double between = seconds_now();
         on_cpu(op, x, x + n, x + 2 * n, n);

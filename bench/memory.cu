@@ -1,6 +1,6 @@
 /*
- * memory.cu: how much memory of the device three things take, counted, and how a router spreads
- * its tokens.
+ * memory.cu: how much memory of the device four things take, counted, and how a router spreads its
+ * tokens.
  *
  *   bench_memory     TSV on stdout
  *
@@ -9,14 +9,17 @@
  *   attention   one sequence of 8,192 tokens, 8 heads of 64, by 313 and 409
  *   experts     8,192 tokens, 8 experts of 1024 to 4096, each token by all of them and by two (412)
  *   router      64 experts, top 2, 16,384 tokens of random numbers: which are in use (411)
+ *   network     ResNet-18 by 505 and by 5c, and one batch of 64 images of 224 x 224
  *
- * kept_bytes are the input and output arrays. peak_bytes adds temporary memory: arrays of the
- * caller, and memory that a call takes from the pool, as the pool counts it. softgpu's pool does
- * not count, and there the sizes are a 32nd.
+ * kept_bytes are the input and output arrays; of a network, its parameters. peak_bytes adds
+ * temporary memory: arrays of the caller, activations, and memory that a call takes from the pool,
+ * as the pool counts it. softgpu's pool does not count, and there the sizes are a 32nd; of a
+ * network, the batch is one image of 32 x 32.
  */
 #include "basics.h"
 #include "cuda_check.h"
 #include "layers.h"
+#include "network.h"
 #include "optimization.h"
 #include "random.h"
 #include "table.h"
@@ -190,6 +193,52 @@ static cudaError_t in_use(int tokens, int experts, int width)
     return cudaSuccess;
 }
 
+/* ---- network --------------------------------------------------------------------------------- */
+
+static cudaError_t network_fp32(const float *h_params, const float *x, float *logits, int batch,
+                                int size)
+{
+    resnet18 *net;
+    CUDA_CHECK(resnet18_create(&net, h_params));
+    kept = resnet18_device_bytes(net);
+    CUDA_CHECK(resnet18_forward(net, logits, NULL, x, batch, size, 0));
+    passing = resnet18_device_bytes(net) - kept;
+    CUDA_CHECK(end_row("network", "505, fp32"));
+    return resnet18_free(net);
+}
+
+static cudaError_t network_int8(const float *h_params, const float *h_image, const float *x,
+                                float *logits, int batch, int size)
+{
+    resnet18_int8 *net;
+    CUDA_CHECK(resnet18_create_int8(&net, h_params, h_image, 1, size));
+    kept = resnet18_device_bytes_int8(net);
+    CUDA_CHECK(resnet18_forward_int8(net, logits, NULL, x, batch, size, 0));
+    passing = resnet18_device_bytes_int8(net) - kept;
+    CUDA_CHECK(end_row("network", "5c, int8"));
+    return resnet18_free_int8(net);
+}
+
+/* Images and weights are random numbers: their values take no memory. */
+static cudaError_t networks(int batch, int size)
+{
+    const size_t pixels = (size_t)3 * size * size;
+    std::vector<float> h_params(RESNET18_FLOATS), h_image(pixels);
+    random_state rng = random_seed(505);
+    float *x, *logits;
+    random_fill_uniform(&rng, h_params.data(), h_params.size(), 0.01f, 0.1f);
+    random_fill_uniform(&rng, h_image.data(), h_image.size(), -1.0f, 1.0f);
+    CUDA_CHECK(begin_row());
+    CUDA_CHECK(cudaMalloc((void **)&x, batch * pixels * sizeof *x));
+    CUDA_CHECK(cudaMemset(x, 0, batch * pixels * sizeof *x));
+    CUDA_CHECK(cudaMalloc((void **)&logits, (size_t)batch * RESNET18_CLASSES * sizeof *logits));
+    CUDA_CHECK(network_fp32(h_params.data(), x, logits, batch, size));
+    CUDA_CHECK(begin_row());
+    CUDA_CHECK(network_int8(h_params.data(), h_image.data(), x, logits, batch, size));
+    CUDA_CHECK(cudaFree(x));
+    return cudaFree(logits);
+}
+
 static cudaError_t rows(void)
 {
     const int part = on_softgpu ? 32 : 1;
@@ -199,7 +248,8 @@ static cudaError_t rows(void)
     CUDA_CHECK(attention(8192 / part, true));
     CUDA_CHECK(experts(8192 / part, 8, 1024 / part, 4096 / part));
     CUDA_CHECK(experts(8192 / part, 2, 1024 / part, 4096 / part));
-    return in_use(16384 / part, 64, 1024 / part);
+    CUDA_CHECK(in_use(16384 / part, 64, 1024 / part));
+    return networks(on_softgpu ? 1 : 64, on_softgpu ? 32 : 224);
 }
 
 int main(void)

@@ -286,6 +286,44 @@ static cudaError_t linear_by_cublas(void)
                         0);
 }
 
+/* ---- convolution by filters of 3 x 3, padding 1: images, channels, side, filters ------------- */
+
+static cudaError_t begin_convolution(void)
+{
+    const long images = SIZE(0), channels = SIZE(1), pixels = SIZE(2) * SIZE(2), filters = SIZE(3);
+    CUDA_CHECK(draw(&x, images * channels * pixels, 1.0f, 1u << F32));
+    CUDA_CHECK(draw(&w, filters * channels * 9, 1.0f, 1u << F32));
+    return expect((double)channels * (images * pixels + 9.0 * filters),
+                  (double)images * filters * pixels, 0,
+                  18.0 * images * filters * pixels * channels);
+}
+
+static double want_convolution(size_t i, double *scale)
+{
+    const long channels = SIZE(1), side = SIZE(2), filters = SIZE(3), pixels = side * side;
+    const long row = (long)i / side % side, col = (long)i % side, plane = (long)i / pixels;
+    double sum = 0.0;
+    for (long tap = 0; tap < 9; tap++) {
+        const long r = row + tap / 3 - 1, s = col + tap % 3 - 1;
+        for (long c = 0; c < channels && r >= 0 && r < side && s >= 0 && s < side; c++) {
+            const double term =
+                (double)x.h[(plane / filters * channels + c) * pixels + r * side + s] *
+                w.h[(plane % filters * channels + c) * 9 + tap];
+            sum += term, *scale += fabs(term);
+        }
+    }
+    return sum;
+}
+
+#define CONVOLUTION(function)                                                                      \
+    static cudaError_t by_##function(void)                                                         \
+    {                                                                                              \
+        return function(validate_output, x.d[F32], w.d[F32], NULL, (int)SIZE(0), (int)SIZE(1),     \
+                        (int)SIZE(2), (int)SIZE(2), (int)SIZE(3), 3, 3, 1, 1, 0);                  \
+    }
+CONVOLUTION(conv2d_forward)
+CONVOLUTION(conv2d_implicit_gemm)
+
 /* ---- softmax and layer normalization: rows, cols --------------------------------------------- */
 
 cudaError_t baseline_softmax_forward(float *y, const float *x, int rows, int cols,
@@ -579,6 +617,13 @@ EXPERTS(moe_experts_compute)
 
 /* ---- the lists ------------------------------------------------------------------------------- */
 
+/* As many numbers in shorter and in longer rows: a part of the roof that falls is a cliff. */
+#define SWEEP(rows, cols)                                                                          \
+    {                                                                                              \
+        "softmax, sweep", {{rows, cols}, {3, cols}}, "%ld rows of %ld", begin_softmax,             \
+            want_softmax                                                                           \
+    }
+
 const operation validate_operations[] = {
     {"matmul", {{4096, 4096, 4096}, {136, 144, 96}}, "%ld x %ld x %ld", begin_matmul, want_matmul},
     {"softmax", {{16384, 4096}, {24, 1024}}, "%ld rows of %ld", begin_softmax, want_softmax},
@@ -613,6 +658,15 @@ const operation validate_operations[] = {
      "batch %ld, %ld to %ld",
      begin_linear,
      want_linear},
+    {"convolution",
+     {{16, 128, 28, 128}, {2, 5, 9, 7}},
+     "%ld images, %ld channels of side %ld, %ld filters of 3 x 3",
+     begin_convolution,
+     want_convolution},
+    SWEEP(262144, 256),
+    SWEEP(65536, 1024),
+    SWEEP(4096, 16384),
+    SWEEP(1024, 65536),
 };
 const int validate_operation_count = sizeof validate_operations / sizeof *validate_operations;
 
@@ -653,5 +707,9 @@ const variant validate_variants[] = {
     {"classifier", "303's baseline", NAIVE, "fp32", F32, F32, 2e-6, by_baseline_linear_forward},
     {"classifier", "303", OPTIMISED, "fp32", F32, F32, 2e-6, by_linear_forward},
     {"classifier", "cuBLAS, 302", LIBRARY, "fp32", F32, F32, 2e-6, linear_by_cublas},
+    {"convolution", "306", NAIVE, "fp32", F32, F32, 2e-6, by_conv2d_forward},
+    {"convolution", "307", OPTIMISED, "fp32", F32, F32, 2e-6, by_conv2d_implicit_gemm},
+    {"convolution", "PyTorch cuDNN", LIBRARY, "fp32", F32, F32, 2e-6, NULL},
+    {"softmax, sweep", "405", OPTIMISED, "fp32", F32, F32, 2e-5, softmax_optimised},
 };
 const int validate_variant_count = sizeof validate_variants / sizeof *validate_variants;

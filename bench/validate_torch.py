@@ -131,6 +131,15 @@ def linear(batch, inputs, outputs):
     return lambda: F.relu(F.linear(x, w, bias)), lambda y: error(y[r], want, scale)
 
 
+def convolution(images, channels, side, filters):
+    """By cuDNN, without TF32."""
+    torch.backends.cudnn.allow_tf32 = False
+    x, w, f = draw(images, channels, side, side), draw(filters, channels, 3, 3), some(filters)
+    want = F.conv2d(x.double(), w[f].double(), padding=1)
+    scale = F.conv2d(x.double().abs(), w[f].double().abs(), padding=1)
+    return lambda: F.conv2d(x, w, padding=1), lambda y: error(y[:, f], want, scale)
+
+
 def milliseconds(run):
     start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     l2 = torch.cuda.get_device_properties(0).L2_cache_size
@@ -163,6 +172,7 @@ OPERATIONS = {
     "experts": (experts, 5),
     "int8 product": (int8, 3),
     "linear, ReLU": (linear, 3),
+    "convolution": (convolution, 4),
 }
 torch.manual_seed(1)
 operation, sizes = OPERATIONS[sys.argv[1]]

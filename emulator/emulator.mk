@@ -55,10 +55,14 @@ EMULATOR_O = $(EMULATOR_OBJECTS) $(ALL_DEVICE_OBJECTS) $(if $(SIMD_KINDS),,$(DEV
 	$(EMULATOR_BLAS_OBJECTS)
 $(BUILD)/libsoftgpu.so: $(EMULATOR_OBJECTS) $(DEVICE_OBJECTS) $(LOCAL_OBJECT)
 $(BUILD)/remote/libsoftgpu.so: $(EMULATOR_OBJECTS) $(CLIENT_OBJECTS) | $(BUILD)/softgpu_device
-$(BUILD)/libsoftgpu.so $(BUILD)/remote/libsoftgpu.so: $(EMULATOR_EXPORTS)
+$(BUILD)/libsoftgpu.so $(BUILD)/remote/libsoftgpu.so $(BUILD)/early/libsoftgpu.so: $(EMULATOR_EXPORTS)
 	@mkdir -p $(@D); $(TELL_LINK)
-	@$(CC) -shared -pthread -Wl,-soname,libsoftgpu.so -Wl,--version-script=$(EMULATOR_EXPORTS) \
+	@$(CC) -shared -pthread -Wl,-soname,libsoftgpu.so -Wl,--version-script=$(EMULATOR_EXPORTS) $(EMULATOR_LINK) \
 		-o $@ $(filter %.o,$^) -lm -ldl
+
+# Of the tests: the first one, with a seed for each device.
+$(BUILD)/early/libsoftgpu.so: $(EMULATOR_OBJECTS) $(DEVICE_OBJECTS) $(LOCAL_OBJECT) $(BUILD)/tests/emulator/early.o
+$(BUILD)/early/libsoftgpu.so: private EMULATOR_LINK := -Wl,--wrap=device_open
 
 $(BUILD)/softgpu_device: $(call REMOTE_OBJECTS,main) $(SERVER_OBJECTS)
 	@$(TELL_LINK)
@@ -124,17 +128,19 @@ install: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so ## install softgpu
 	    chmod 755 "$$prefix/bin/cucc" && echo "installed: $$prefix/bin/cucc"
 
 .PHONY: emulator-test
-emulator-test: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so
+emulator-test: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so $(BUILD)/early/libsoftgpu.so
 	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/counters/compare kernels $(BUILD)/tests/emulator
 	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/counters/compare solutions $(BUILD)/tests/emulator
 	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/counters/compare hopper $(BUILD)/tests/emulator
 	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/run $(BUILD)/tests/emulator
+	@CUCC_LIBRARY=$(abspath $<) REMOTE=$(abspath $(BUILD)/early/libsoftgpu.so) $(TESTS)/emulator/run $(BUILD)/tests/emulator \
+		$(patsubst %,device/%.cu,cluster hopper mbarrier tma wgmma)
 	@$(TESTS)/emulator/api_complete $<
 
 # Programs with a mistake, and what softgpu has to say of each.
 .PHONY: emulator-diagnose
-emulator-diagnose: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so
-	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/diagnose $(BUILD)/tests/emulator
+emulator-diagnose: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so $(BUILD)/early/libsoftgpu.so
+	@CUCC_LIBRARY=$(abspath $<) EARLY=$(abspath $(BUILD)/early/libsoftgpu.so) $(TESTS)/emulator/diagnose $(BUILD)/tests/emulator
 
 # Small programs, by both compilers.
 .PHONY: emulator-compare

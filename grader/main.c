@@ -31,11 +31,13 @@ static bool key_is_usable(const options *o)
 }
 
 /* Cases are Check suites: which of them run is not for Check's variables to say, nor for softgpu's
- * what it looks for: a verdict would be remembered that others do not get. */
+ * what it looks for: a verdict would be remembered that others do not get. Of make's variables gcc
+ * tells when it says what it is, and that is part of an object's key: each command would compile.
+ */
 static void forget_variables(void)
 {
-    static const char *const names[] = {"CK_RUN_SUITE", "CK_RUN_CASE", "CK_INCLUDE_TAGS",
-                                        "CK_EXCLUDE_TAGS", "SOFTGPU_CHECKS"};
+    static const char *const names[] = {"CK_RUN_SUITE",    "CK_RUN_CASE",    "CK_INCLUDE_TAGS",
+                                        "CK_EXCLUDE_TAGS", "SOFTGPU_CHECKS", "MAKEFLAGS"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
 }
 

@@ -151,7 +151,7 @@ missing_functions() {
 lacks_table() {
     tests=tests/emulator
     printf '| In a kernel | is refused by its name and line |\n|---|---|\n'
-    sed -n 's/^\/\/ STDERR \([a-z_]*\): uses \(.*\)/\1 \2/p' $tests/runtime/unsupported.cu |
+    sed -n 's/^\/\/ STDERR \([a-z0-9_]*\): uses \(.*\)/\1 \2/p' $tests/runtime/unsupported.cu |
         while read -r what opcode; do echo "| $(echo "$what" | tr _ ' ') | \`$opcode\` |"; done
     printf '\n| Functions for | which return `cudaErrorNotSupported` |\n|---|---|\n'
     missing_functions | awk '

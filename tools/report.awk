@@ -20,7 +20,7 @@ BEGIN {
     FS = "\t"
     # Columns, unit (-: the column's own name), kind, and what a cell is multiplied by.
     units = split("(^|_)ms$|^milliseconds$|^median$ ms time 1;^us - time 1;seconds$ ms time 1000;^s$ s time 1;^[GT]FLOP/s$ - rate 1;" \
-        "per.second$|^tokens/s$ - throughput 1;_bytes$ MB memory 0.000001;^Gi?B$ - memory 1;^% - share 1;^times - ratio 1;" \
+        "^GB/s$ - bandwidth 1;per.second$|^tokens/s$ - throughput 1;_bytes$ MB memory 0.000001;^Gi?B$ - memory 1;^% - share 1;^times - ratio 1;" \
         "^copies$ - count 1;images$|^same_top1$ images count 1;error$ - error 1;^verdict$ - verdict 1", unit_of, ";")
     split("cpu 504 transfer 504 conv_bn 306,309 resident 505 optimized 507 layers 511 fused 511", word, " ")
     for (i = 1; i in word; i += 2) implementation[word[i]] = word[i + 1]
@@ -86,7 +86,7 @@ function look_at(file,    line, n, command)
     machine_of[file] = "not named"
     while (n++ < 6 && (getline line < path(file)) > 0) {
         if (match(line, /commit [0-9a-f]+/)) commit_of[file] = substr(line, RSTART + 7, RLENGTH - 7)
-        if (match(line, /NVIDIA [A-Z]+[0-9]+|softgpu on [A-Z]+ [A-Z]+/)) machine_of[file] = substr(line, RSTART, RLENGTH)
+        if (match(line, /NVIDIA [A-Z]+[0-9]+|softgpu( on [A-Z]+ [A-Z]+)?/)) machine_of[file] = substr(line, RSTART, RLENGTH)
     }
     close(path(file))
     command = "git log -1 --format=%h -- " path(file)
@@ -150,7 +150,8 @@ function find_text(file, unit, words,    line, found)
 
 # --- units ----------------------------------------------------------------------------------------
 
-# Sets unit, kind, scale and is_ratio. The metric of a test says what its number is.
+# Sets unit, kind, scale and is_ratio. The metric of a test says what its number is, and the measure of a median what it
+# counts.
 function measure_of(column, cell,    i, part)
 {
     unit = ""
@@ -158,6 +159,7 @@ function measure_of(column, cell,    i, part)
     is_ratio = cell["relative_to"] cell["over"] != ""
     kind = cell["quantity"] ~ /touched|stored/ ? "memory" : is_ratio ? "time" : "count"
     if (column == "number") return
+    if (column == "median" && cell["measure"] !~ /^(call|replay|stream|device)$/) column = cell["measure"]
     for (i = 1; i <= units; i++) {
         split(unit_of[i], part, " ")
         if (column ~ part[1]) break
@@ -281,6 +283,7 @@ function in_words(value, label,    name)
     if (described != "") label = described
     if (kind == "verdict") return "“" label "”: " value
     if (unit == "") return number(value) ": " label
+    if (unit ~ /^%/) sub(", " unit "$", "", label)
     name = column
     if (!sub(/_(ms|bytes)$/, "", name)) name = ""
     return number(value) " " unit " (" (name == "" ? "" : name ", ") label ")"

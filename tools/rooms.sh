@@ -13,7 +13,7 @@
 # folder holds more than 20 files, no header more than 200 lines. The corpus of submissions is left out.
 cd "${COURSE_ROOT:-.}" || exit 2
 find * -regex 'build\|results\|data\|grader/exercises/.*/\(wrong\|right\|slow\|fast\|hostile\)' -prune -o \
-    -type f -regex 'ROOMS\|.*\(/ROOMS\|\.\([ch]\|cuh?\|py\|js\|sh\|awk\)\)' -print |
+    -type f -regex 'ROOMS\|.*\(/ROOMS\|\.\([ch]\|cuh?\|cpp\|py\|js\|sh\|awk\)\)' -print |
 sort | awk '
     function say(path, what) { print path ": " what; failed++ }
     function too_large(path, what) {
@@ -76,7 +76,7 @@ sort | awk '
         files[folder_of(file)]++
         name = file; sub(/.*\//, "", name)
         named[tree_of(file), name] = file
-        for (code = file ~ /\.(c|h|cuh?)$/; (getline < file) > 0; lines[file]++)
+        for (code = file ~ /\.(c|h|cuh?|cpp)$/; (getline < file) > 0; lines[file]++)
             if (code && /^ *# *include "/) { split($0, part, "\""); where[++includes] = file; what[includes] = part[2] }
         close(file)
     }

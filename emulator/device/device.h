@@ -151,7 +151,8 @@ device_status device_launch(device *, const device_launch_request *);
 device_status device_finish(device *);
 
 /** In launches from here on blocks, and the warps of a block, begin in an order that the seed
- * draws; 0: in that of their numbers. */
+ * draws, and asynchronous copies move their bytes at once. 0: in that of their numbers, and as late
+ * as the program allows. */
 void device_shuffle(device *, uint64_t seed);
 
 /** Keep a launch, as the next node of a graph; `*graph` 0: of a new one. Graphs and nodes have

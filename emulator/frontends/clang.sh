@@ -5,9 +5,14 @@
 # wrapped as a fat binary inside. The first pass finds the errors, the second shows the warnings.
 # shellcheck shell=bash disable=SC2154
 
+# One that is named is not asked for its version: that is a tenth of a small compilation.
 find_clang() {
     local candidate version
-    for candidate in "${CUCC_CLANG:-}" clang++ clang++-{19,18,17,16,15,14}; do
+    if [ -n "${CUCC_CLANG:-}" ]; then
+        command -v "$CUCC_CLANG"
+        return
+    fi
+    for candidate in clang++ clang++-{19,18,17,16,15,14}; do
         candidate=$(command -v "$candidate") || continue
         version=$("$candidate" -dumpversion)
         if [ "${version%%.*}" -ge 14 ]; then
@@ -123,8 +128,12 @@ run() {
 
 # A number as BYTES bytes, the lowest first.
 little_endian() { # VALUE BYTES
-    local i
-    for ((i = 0; i < $2; i++)); do printf "\\x$(printf %02x $(($1 >> 8 * i & 255)))"; done
+    local i byte
+    for ((i = 0; i < $2; i++)); do
+        printf -v byte '\\x%02x' $(($1 >> 8 * i & 255))
+        # shellcheck disable=SC2059
+        printf "$byte"
+    done
 }
 
 # The container in which nvcc puts PTX: a header, one entry's header, the text (runtime/fatbin.c).

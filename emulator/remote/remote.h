@@ -137,7 +137,5 @@ void remote_wait(remote_link *links[], int live, int count, const remote_link *l
 remote_link *remote_start(void);
 /** The file of what host and device share; -1: none. */
 int remote_host_memory(void);
-/** What the device was compiled for. */
-const char *remote_simd(void);
 
 #endif

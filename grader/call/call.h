@@ -92,7 +92,7 @@ void device_process_release(device_process *, bool relocate);
 /** That are allocated there now. */
 size_t device_process_bytes(device_process *);
 /** From now on the device does what the worker asks, and counts launches if it shall.
- *  @param shuffle seed of the order in which blocks and warps begin; 0: that of their numbers */
+ *  @param shuffle seed of another order, in which asynchronous copies arrive at once; 0: none */
 bool device_process_listen(device_process *, bool count, unsigned long long shuffle);
 /** End what runs there, with a finding that says where it was. The device is spent. */
 void device_process_interrupt(device_process *);
@@ -128,7 +128,7 @@ typedef struct call_request {
     bool against_guard; /* buffers of the host end where unmapped memory begins */
     bool misaligned;    /* they begin 4 bytes past an aligned address, if not shifted anyway */
     const char *alone, *alone_in; /* ... this one alone, in calls of that function; or NULL */
-    unsigned long long shuffle;   /* softgpu: seed of the order in which blocks and warps begin */
+    unsigned long long shuffle;   /* softgpu: as device_process_listen has it */
     bool timed;
     bool from_idle;       /* timed: the device has nothing to do when the call begins */
     bool wall_clock;      /* timed: by the clock also on the CPU, however many threads worked */

@@ -174,7 +174,8 @@ static bool may_run_again(const grading_case *c)
 
 /* Another seed at the same addresses, then the first seed at others: a cache by address or by
  * content answers one of them wrongly. The others are aligned to a float and to nothing more, as
- * the contracts allow. There blocks and warps begin in another order in every call. */
+ * the contracts allow. There blocks and warps begin in another order in every call, and
+ * asynchronous copies move their bytes at once. */
 static void run_trials(const grading_case *c, unsigned long long seed)
 {
     const int trials = c->once ? 1 : 3;
@@ -272,7 +273,9 @@ static char *with_round(char *message)
     char *both = NULL;
     const bool shuffled = running->round == 2 && running->place == ON_SOFTGPU;
     if (asprintf(&both, "%s%s%s", message, rounds[running->round],
-                 shuffled ? ", and its warps begin in another order" : "") < 0)
+                 shuffled ? ", its warps begin in another order, and asynchronous copies arrive "
+                            "at once"
+                          : "") < 0)
         abort();
     free(message);
     return both;

@@ -17,7 +17,7 @@
 #define WARM_UP 2
 #define PAIRS   15   /* of a round */
 #define HANDFUL 5    /* pairs, after which a hopeless round is left */
-#define LONG    1.0  /* seconds, after which a plain one is, too */
+#define LONG    0.25 /* seconds, after which a plain one is, too */
 #define ROUNDS  4    /* at most, also of those that are asked for */
 #define BUDGET  30.0 /* seconds, after which no round begins */
 #define VARIED  16   /* a size is up to one part of so many smaller than it is written */

@@ -60,10 +60,12 @@ static json_t *line(const char *s)
     return value;
 }
 
+/* To this unit, as the nearest number: 700 * 1e-3 would be 0.7000000000000001. */
 static json_t *number(double x, double unit)
 {
+    const double units = round(1 / unit);
     if (isnan(x)) return json_null();
-    return json_real(round(x / unit) * unit);
+    return json_real(round(x * units) / units);
 }
 
 /* What is in a header may have been inlined in the exercise's file, which is the one to look at. */

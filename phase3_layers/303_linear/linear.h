@@ -15,7 +15,7 @@ extern "C" {
 cudaError_t linear_forward(float *y, const float *x, const float *w, const float *bias, int batch,
                            int in_features, int out_features, cudaStream_t stream);
 /**
- * Gradients of linear_forward.
+ * Gradients of linear_forward, the same bits every time.
  * @param grad_x    [batch x in_features] = grad_y * w; NULL when not wanted
  * @param grad_w    [out_features x in_features] = grad_y^T * x; NULL when not wanted
  * @param grad_bias [out_features] = column sums of grad_y; NULL when not wanted

@@ -31,8 +31,8 @@ cudaError_t batchnorm_forward(float *y, float *mean, float *rstd, float *running
                               float *running_var, const float *x, const float *gamma,
                               const float *beta, int batch, int channels, int h, int w, float eps,
                               float momentum, cudaStream_t stream);
-/** Gradients of batchnorm_forward, where mean and variance depend on x. With n = 0 grad_gamma and
- *  grad_beta are 0. */
+/** Gradients of batchnorm_forward, where mean and variance depend on x; the same bits every time.
+ *  With n = 0 grad_gamma and grad_beta are 0. */
 cudaError_t batchnorm_backward(float *grad_x, float *grad_gamma, float *grad_beta,
                                const float *grad_y, const float *x, const float *mean,
                                const float *rstd, const float *gamma, int batch, int channels,

@@ -38,7 +38,7 @@
 
 /* ---- fp8 on any device ----------------------------------------------------------------------- */
 
-#define SIDE 32 /* SIDE x SIDE elements of c a block, a thread each; a step has SIDE terms */
+#define TILE 32 /* TILE x TILE elements of c a block, a thread each; a step has TILE terms */
 
 /** What a byte of e4m3 stands for. */
 __device__ static float value_of(uint8_t code)
@@ -48,18 +48,18 @@ __device__ static float value_of(uint8_t code)
     return {};
 }
 
-__global__ static void __launch_bounds__(SIDE *SIDE)
+__global__ static void __launch_bounds__(TILE *TILE)
     fp8_plain_kernel(float *c, const uint8_t *a, const float *scale_a, const uint8_t *b,
                      const float *scale_b, int m, int n, int k)
 {
-    __shared__ float a_tile[SIDE][SIDE + 1], b_tile[SIDE][SIDE + 1];
-    const long across = (n - 1L) / SIDE + 1;
-    const long row = blockIdx.x / across * SIDE, col = blockIdx.x % across * SIDE;
-    const int y = threadIdx.x / SIDE, x = threadIdx.x % SIDE;
+    __shared__ float a_tile[TILE][TILE + 1], b_tile[TILE][TILE + 1];
+    const long across = (n - 1L) / TILE + 1;
+    const long row = blockIdx.x / across * TILE, col = blockIdx.x % across * TILE;
+    const int y = threadIdx.x / TILE, x = threadIdx.x % TILE;
     const long blocks = (k - 1L) / SCALED + 1;
     const bool inside = row + y < m && col + x < n;
     float sum = 0.0f, part = 0.0f;
-    for (long start = 0; start < k; start += SIDE) {
+    for (long start = 0; start < k; start += TILE) {
         const bool there = start + x < k;
         a_tile[y][x] = there && row + y < m ? value_of(a[(row + y) * k + start + x]) : 0.0f;
         b_tile[y][x] = there && col + y < n ? value_of(b[(col + y) * k + start + x]) : 0.0f;
@@ -308,7 +308,7 @@ cudaError_t matmul_s8_wgmma(int32_t *c, const int8_t *a, const int8_t *b, int m,
 cudaError_t matmul_fp8_blocks(float *c, const uint8_t *a, const float *scale_a, const uint8_t *b,
                               const float *scale_b, int m, int n, int k, cudaStream_t stream)
 {
-    /* TODO: the kernel, or the plain one with a block for each SIDE x SIDE elements (about 6
+    /* TODO: the kernel, or the plain one with a block for each TILE x TILE elements (about 6
        lines). */
     NOT_IMPLEMENTED(c, a, scale_a, b, scale_b, m, n, k, stream);
     return cudaGetLastError();

@@ -18,8 +18,8 @@
 #include "4h_flash_attention_fast/flash_attention_fast.h"
 #include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
 #include "not_implemented.h"
+#include "tensor_core.h"
 #include <math.h>
-#include <stdint.h>
 
 #define ROWS   8  /* queries of a thread: every fourth of its warp's 32 */
 #define LANES  8  /* threads that share a query */
@@ -59,21 +59,11 @@ typedef struct attention {
     float scale;
 } attention;
 
-/** One float, or four, from global to shared memory, asynchronously; 0 if not inside. Both
- *  addresses of four are multiples of 16. */
+/** One float from global to shared memory, asynchronously; 0 if not inside. */
 __device__ __forceinline__ static void copy_one(float *to, const float *from, bool inside)
 {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(
-                     (uint32_t)__cvta_generic_to_shared(to)),
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared_address(to)),
                  "l"(from), "r"(inside ? 4 : 0)
-                 : "memory");
-}
-
-__device__ __forceinline__ static void copy_four(float *to, const float *from, bool inside)
-{
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
-                     (uint32_t)__cvta_generic_to_shared(to)),
-                 "l"(from), "r"(inside ? 16 : 0)
                  : "memory");
 }
 
@@ -89,18 +79,18 @@ __device__ __forceinline__ static void copy_tile(float (*tile)[PITCH], const flo
         const float *from = x + (size_t)(start + r) * a.dim + c;
         bool inside = start + r < a.seq;
         if (a.wide)
-            copy_four(&tile[r][c], from, inside && c < a.dim);
+            cp_async_cg(shared_address(&tile[r][c]), from, inside && c < a.dim);
         else
             for (unsigned j = 0; j < 4; j++)
                 copy_one(&tile[r][c + j], from + j, inside && c + j < a.dim);
     }
-    asm volatile("cp.async.commit_group;" ::: "memory");
+    cp_async_commit();
 }
 
 /** Wait for the older of the two groups on their way, for all threads. */
 __device__ __forceinline__ static void wait_for_older(void)
 {
-    asm volatile("cp.async.wait_group 1;" ::: "memory");
+    cp_async_wait<1>();
     __syncthreads();
 }
 

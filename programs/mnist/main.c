@@ -1,5 +1,5 @@
 /*
- * mnist_main.c: `make mnist`, a program that trains your network of exercise 501 and uses it.
+ * main.c: `make mnist`, a program that trains your network of exercise 501 and uses it.
  *
  *   mnist [EPOCHS [SEED [fast]]]
  *

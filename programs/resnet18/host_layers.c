@@ -1,4 +1,5 @@
-/* host_layers.c: layers on the CPU, as plain as they are: what these cost is the roadmap's column "CPU". */
+/* host_layers.c: layers on the CPU, as plain as they are: what these cost is the roadmap's column
+ * "CPU". */
 #include "program.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * own kernels say it in no other way. One that computes a layer and what follows it is of the
  * first.
  */
-#include "program.h"
+#include "profile.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * resnet18_main.c: `make resnet18`, the program that times ResNet-18 in five implementations and
+ * main.c: `make resnet18`, the program that times ResNet-18 in five implementations and
  * holds each against the CPU. resnet18/program.h is its index; `build/resnet18 --help`.
  */
 #include "program.h"

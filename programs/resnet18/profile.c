@@ -4,7 +4,7 @@
  * A span on the stream is two events, read when all is over: nothing waits in between. They cost
  * some microseconds each, so the profiled run is not the one that is reported as its time.
  */
-#include "program.h"
+#include "profile.h"
 
 #include "cuda_check.h"
 #include "timer.h"

@@ -12,7 +12,7 @@
  * Where anything fails, stderr says what, and the network's own graph is launched: that counts as
  * "other", and is no error.
  */
-#include "program.h"
+#include "profile.h"
 
 #include "cuda_check.h"
 #include <string.h>

@@ -7,7 +7,7 @@
  * What is not called by one of these names (a kernel of the network's own) counts as "other", but
  * for the graph of resnet18_forward_opt (507), into which profile_graph.c looks.
  */
-#include "program.h"
+#include "profile.h"
 
 #include "basics.h"
 #include "cpu.h"

@@ -15,7 +15,9 @@
  * layers, or nothing is timed. Lines that begin with # name the machine, its copy bandwidth, and
  * the least that a frame needs; study.sh adds the machine's fp32 peak.
  *
- * softgpu has no times: there the rows are `launches` and `bytes`, counted, and the batches small.
+ * softgpu has no times: there the batches are small, and the rows are counted: `launches`, `bytes`,
+ * `% of lanes` at work in an instruction, which shows divergence; of the fused kernel also
+ * `% of shared memory`, of what a block of this device may have.
  */
 #include "cuda_check.h"
 #include "network.h"
@@ -91,12 +93,17 @@ static void print_row(const study *s, const variant *v, const char *measure, int
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
+static cudaError_t record(cudaGraph_t *graph, const study *s, const variant *v, int calls)
+{
+    CUDA_CHECK(cudaStreamBeginCapture(s->stream, cudaStreamCaptureModeThreadLocal));
+    for (int i = 0; i < calls; i++) CUDA_CHECK(forward(s, v));
+    return cudaStreamEndCapture(s->stream, graph);
+}
+
 static cudaError_t capture(cudaGraphExec_t *exec, const study *s, const variant *v, int calls)
 {
     cudaGraph_t graph;
-    CUDA_CHECK(cudaStreamBeginCapture(s->stream, cudaStreamCaptureModeThreadLocal));
-    for (int i = 0; i < calls; i++) CUDA_CHECK(forward(s, v));
-    CUDA_CHECK(cudaStreamEndCapture(s->stream, &graph));
+    CUDA_CHECK(record(&graph, s, v, calls));
     CUDA_CHECK(cudaGraphInstantiate(exec, graph, 0));
     return cudaGraphDestroy(graph);
 }
@@ -134,6 +141,27 @@ static cudaError_t time_variant(const study *s, const variant *v)
 
 /* ---- counts, where there are no times -------------------------------------------------------- */
 
+static void print_count(const study *s, const variant *v, const char *measure, double count)
+{
+    printf("%s\t%d\t%s\t1\t%.10g\t%.10g\t%.10g\n", v->name, s->batch, measure, count, count, count);
+}
+
+/* The fused kernel is the one node of its graph. */
+static cudaError_t count_shared_memory(const study *s, const variant *v)
+{
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+    struct cudaKernelNodeParams kernel;
+    size_t nodes = 1;
+    int limit;
+    CUDA_CHECK(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+    CUDA_CHECK(record(&graph, s, v, 1));
+    CUDA_CHECK(cudaGraphGetNodes(graph, &node, &nodes));
+    CUDA_CHECK(cudaGraphKernelNodeGetParams(node, &kernel));
+    print_count(s, v, "% of shared memory", 100.0 * kernel.sharedMemBytes / limit);
+    return cudaGraphDestroy(graph);
+}
+
 static cudaError_t count_variant(const study *s, const variant *v)
 {
     device_counts c;
@@ -141,12 +169,10 @@ static cudaError_t count_variant(const study *s, const variant *v)
     CUDA_CHECK(forward(s, v));
     CUDA_CHECK(cudaStreamSynchronize(s->stream));
     softgpu_count_stop(&c);
-    const unsigned long long launches = c.launches;
-    const unsigned long long bytes = 32ull * (c.global_load.sectors + c.global_store.sectors);
-    printf("%s\t%d\tlaunches\t1\t%llu\t%llu\t%llu\n", v->name, s->batch, launches, launches,
-           launches);
-    printf("%s\t%d\tbytes\t1\t%llu\t%llu\t%llu\n", v->name, s->batch, bytes, bytes, bytes);
-    return cudaSuccess;
+    print_count(s, v, "launches", (double)c.launches);
+    print_count(s, v, "bytes", 32.0 * (double)(c.global_load.sectors + c.global_store.sectors));
+    print_count(s, v, "% of lanes", 100.0 * (double)c.lanes / (32.0 * (double)c.instructions));
+    return v->options < 0 ? cudaSuccess : count_shared_memory(s, v);
 }
 
 /* ---- one batch ------------------------------------------------------------------------------- */
@@ -268,7 +294,7 @@ static cudaError_t describe_machine(void)
            (2 * SAE_INPUTS + SAE_LATENT) * sizeof(float));
     printf("# weights %zu bytes of all parameters\n", SAE_PARAMS * sizeof(float));
     if (softgpu_count_start) {
-        printf("# softgpu has no times: launches and bytes are counted, for small batches\n");
+        printf("# softgpu has no times: it counts, for small batches\n");
     } else {
         CUDA_CHECK(copy_bandwidth(&copy));
         printf("# copy %.4g bytes a second\n", copy);

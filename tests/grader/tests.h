@@ -57,4 +57,11 @@ Suite *suite_claims(void);         /* test_expectations.c */
 Suite *suite_compare_runs(void);   /* test_compare_runs.c */
 
 Suite *suite_corpus(void); /* test_corpus.c */
+
+/* ---- made.c: what tests make ----------------------------------------------------------------- */
+
+/** The text becomes the file of this name, in folders that are made if need be. */
+void write_text(const char *text, const char *path, ...) __attribute__((format(printf, 2, 3)));
+/** C becomes folder/made.so. */
+void make_library(const char *folder, const char *source);
 #endif

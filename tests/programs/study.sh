@@ -23,6 +23,16 @@ one_frame_moves_more() {
     [ "$(counted fused-many_frames 64 bytes)" -gt $((4 * $(counted fused 64 bytes))) ]
 }
 
+is_less() { # A B, numbers
+    awk -v a="$1" -v b="$2" 'BEGIN { exit !(a < b) }'
+}
+
+lanes_and_shared_memory() { # without prefetching one tile has room, and not three
+    is_less 50 "$(counted fused 64 '% of lanes')" && ! is_less 100 "$(counted fused 64 '% of lanes')" &&
+        is_less "$(counted fused-prefetch 64 '% of shared memory')" "$(counted fused 64 '% of shared memory')" &&
+        ! is_less 100 "$(counted fused 64 '% of shared memory')"
+}
+
 says() { # FILE WORDS
     grep -q -- "$2" "$1" || { cat "$1"; false; }
 }
@@ -96,6 +106,7 @@ refuses_batches() {
 check 'the study runs' study
 check 'one launch against eighteen' one_launch
 check 'a frame a block moves more bytes' one_frame_moves_more
+check 'lanes at work and shared memory are counted' lanes_and_shared_memory
 check 'softgpu gives no times, and says so' has_no_times
 check 'PyTorch is skipped with a word' says "$scratch/out/study.tsv" '# PyTorch: skipped'
 check 'the picture' is_a_png

@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_handout.sh: a handout holds no line of a solution, neither as text nor in its libraries, but of
+# handout.sh: a handout holds no line of a solution, neither as text nor in its libraries, but of
 # what other exercises include, has all that it needs, and gives the same verdicts and points as the
 # whole course. The last line counts.
 set -u

@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_hostile.sh: the hostile submissions that isolation stops are stopped by nothing else: with
+# hostile.sh: the hostile submissions that isolation stops are stopped by nothing else: with
 # ISOLATION=off each of them passes, or ends its grader. Else its claim in the corpus would hold
 # whatever isolation did. The last line printed counts them.
 #

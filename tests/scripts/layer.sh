@@ -40,8 +40,8 @@ check 'it is called wrong, and has no time' rows layer '$1 == "4g: 3xTF32" && $2
 check 'and no other' no_rows layer '$1 !~ /^(4g|214)/ && $8 == "WRONG"'
 
 check 'elementwise functions are measured' bench elementwise
-for what in add mul relu sigmoid; do
-    check "$what" rows elementwise "NF == 7 && \$1 == \"204: $what\" && \$3 == \"\" && \$7 == \"right, softgpu has no times\""
+for what in '204: add' '204: mul' '204: relu' '204: sigmoid' '301: relu_backward'; do
+    check "$what" rows elementwise "NF == 7 && \$1 == \"$what\" && \$3 == \"\" && \$7 == \"right, softgpu has no times\""
 done
 
 check 'memory is counted' bench memory
@@ -52,5 +52,6 @@ an_eighth_more_at_most() { # than a quarter: scales and sums of the rows
 }
 check 'int8 in and out keeps a quarter' an_eighth_more_at_most
 check 'two experts take less than eight' [ "$(kept '412, top 2' 4)" -lt $(($(kept '412, all 8' 4) / 2)) ]
+check 'a network keeps less than a third in int8' [ "$(kept '5c, int8')" -lt $(($(kept '505, fp32') / 3)) ]
 check 'the experts in use' rows memory '$2 == "411, top 2 of 64" && $5 > 0 && $5 <= 100 && $6 >= 1'
 tally

@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_loop.sh: a student's loop from end to end, in a submission of its own: grade, progress, next,
+# loop.sh: a student's loop from end to end, in a submission of its own: grade, progress, next,
 # compare, reset, watch, run, sanitize, profile. The last line counts.
 set -u
 cd "$COURSE_ROOT" || exit 2
@@ -61,6 +61,12 @@ make BUILD="$COURSE_BUILD" HISTORY="$work/path.jsonl" next >"$work/log" 2>&1
 expect 'so does make next' '103 matmul_cpu: not started' "$work/log"
 make BUILD="$COURSE_BUILD" HISTORY="$work/path.jsonl" next ALL=1 >"$work/log" 2>&1
 expect 'or to all exercises' '102 stopwatch: not started' "$work/log"
+# Both commands of make compile the same object: the second finds it.
+for command in "grade FRESH=1" check; do
+    COURSE_CACHE=$work/objects make BUILD="$COURSE_BUILD" HISTORY="$work/path.jsonl" $command EX=101 >>"$work/objects.log" 2>&1
+    ls -d "$work"/objects/*.headers | wc -l
+done | sort -u | wc -l >"$work/log"
+expect 'an object is compiled once' '^1$' "$work/log"
 cp "$COURSE_BUILD/skeletons/$compare" "$SUBMISSION/$compare"
 
 grader grade --exercise vector_add >"$work/log" 2>&1

@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_repeat.sh: repeat_grading.sh finds verdicts that differ, and only those. The grader it repeats
+# repeat.sh: repeat_grading.sh finds verdicts that differ, and only those. The grader it repeats
 # is a script with verdicts of its own, then the real one. And a submission that is fast every
 # other time is too noisy, earns a part of the points, and is not remembered. The last line counts.
 set -u

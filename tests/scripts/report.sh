@@ -31,10 +31,17 @@ exercise,kind,function,metric,quantity,relative_to,over,shape,number,seconds,ver
 TABLE
 table net.tsv <<TABLE
 # commit $commit
-what,batch,measured_at,milliseconds,GB,GFLOP/s
-102 net,1,1,8,0.5,7
-102 net,2,1,16,1,7
-cuBLAS,1,1,2,2,28
+what,batch,measured_at,milliseconds,GB,GFLOP/s,GB/s
+102 net,1,1,8,0.5,7,63
+102 net,2,1,16,1,7,63
+cuBLAS,1,1,2,2,28,1000
+TABLE
+table study.tsv <<TABLE
+# commit $commit
+implementation,batch,measure,median
+102,1,device,2
+102,1,% of lanes,96
+102,1,bytes,5
 TABLE
 
 id=S0-1
@@ -93,6 +100,10 @@ check 'a text without the words' refuses 'nothing there' 'net' 102 'net.txt: % w
 check 'a ratio has both' says '| 4 times: 8 ms (102 net, batch 1) against 2 ms (cuBLAS) |' '3 times' 102 \
     "net.tsv: milliseconds $net over what cuBLAS"
 check 'a share is a percentage' says '| 25 %: 0.5 GB' 'half the memory, 50 %' 102 "net.tsv: GB $net over what cuBLAS"
+check 'GB/s are bandwidth' says '| 63 GB/s (102 net, batch 1) |' '850 GB/s' 102 "net.tsv: GB/s $net"
+median='study.tsv: median where implementation 102 and batch 1 and measure'
+check 'a median of times' says '| 2 ms (implementation 102, batch 1, device) |' 'it takes 4 ms' 102 "$median device"
+check 'a median of counts has their unit' says '| 96 % of lanes (implementation 102, batch 1) |' 'divergence' 102 "$median % of lanes"
 check 'what has no figure has a verdict' says 'S0-1 (101)' 'a kernel' 101 ''
 check 'a reason stands in the row' says '| needs two GPUs |' 'many GPUs' 101 '' 'needs two GPUs'
 check 'machine and commit are named' says "| [tests.tsv] | NVIDIA T1 | $commit |" 'ReLU' 101:relu_forward "$relu"
@@ -100,6 +111,8 @@ check 'machine and commit are named' says "| [tests.tsv] | NVIDIA T1 | $commit |
 check 'milliseconds are not memory' refuses 'promises memory and is shown time' 'it takes 4 MB' 102 "net.tsv: milliseconds $net"
 check 'nor is their ratio' refuses 'promises memory ratio and is shown time' '2 times less memory' 102 "net.tsv: milliseconds $net over what cuBLAS"
 check 'GFLOP/s are not milliseconds' refuses 'promises time and is shown rate' 'it takes 4 ms' 102 "net.tsv: GFLOP/s $net"
+check 'nor GB/s' refuses 'promises bandwidth and is shown time' '850 GB/s' 102 "net.tsv: milliseconds $net"
+check 'a median of counts is no time' refuses 'no unit is known of bytes' 'it takes 4 ms' 102 "$median bytes"
 check 'a ratio is of one unit' refuses 'a ratio of GB to ms' '4 times' 102 "net.tsv: GB $net over milliseconds where what cuBLAS"
 check 'forward is not backward' refuses 'does not name the function relu_forward' 'ReLU backward' 101:relu_backward "$relu"
 check 'a function is in its contract' refuses '101 has no function relu_sideways' 'ReLU' 101:relu_sideways "$relu"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_slurm.sh: `make class SCHEDULER=slurm` with Slurm's own daemons, started on loopback with a
+# slurm.sh: `make class SCHEDULER=slurm` with Slurm's own daemons, started on loopback with a
 # configuration of their own in a scratch folder: 20 submissions, one of them broken on the way, and
 # a run that is killed while its tasks are at work. Needs root, as slurmd does. The last line counts.
 set -u

@@ -27,11 +27,14 @@ no_rows() { # CONDITION
 check 'all is right' validate
 check 'fields of all rows' no_rows 'NF != 13'
 check 'the device is named' grep -q '^# device softgpu; commit [0-9a-f]' "$scratch/validate.tsv"
-for operation in matmul softmax layernorm attention 'paged attention' experts 'int8 product' 'linear, ReLU' classifier; do
+for operation in matmul softmax layernorm attention 'paged attention' experts 'int8 product' 'linear, ReLU' classifier convolution; do
     for kind in naive optimised; do
         check "$operation, $kind" rows '$1 == "'"$operation"'" && $3 == "'$kind'" && $13 == "right"'
     done
     check "$operation, a library, or not here" rows '$1 == "'"$operation"'" && $3 == "library" && ($13 == "right" || $13 == "not here")'
+done
+for cols in 256 1024 16384 65536; do
+    check "rows of $cols" rows '$1 == "softmax, sweep" && $5 ~ / of '$cols'$/ && $13 == "right"'
 done
 check 'attention unfused, or not here' rows '$2 == "PyTorch unfused" && ($13 == "right" || $13 == "not here")'
 check 'by dp4a and on tensor cores' rows '$2 == "413 dp4a" && $13 == "right"'
@@ -42,5 +45,5 @@ sed 's|1.0f / sum;|1.0f / (sum + 0.01f);|' solutions/phase4_optimization/405_row
 check 'a wrong one fails the command' fails validate \
     VALIDATE_CU='$(filter-out %/405_row_kernels.cu,$(VALIDATE_SRC)) '"$scratch/405.cu"
 check 'it is called wrong' rows '$1 == "softmax" && $2 == "405" && $6 == "" && $13 == "WRONG"'
-check 'and no other' no_rows '$1 != "softmax" && $13 == "WRONG"'
+check 'and no other' no_rows '$1 !~ /^softmax/ && $13 == "WRONG"'
 tally

@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_views.sh: reports from end to end: the command line, Gradescope's zip as Gradescope would run
+# views.sh: reports from end to end: the command line, Gradescope's zip as Gradescope would run
 # it, and the page in a browser of the size of a phone. What a machine has no program for is skipped,
 # and says so. The last line counts.
 set -u

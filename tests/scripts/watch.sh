@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_watch.sh: make watch through everything that editors, version control and a closed terminal
+# watch.sh: make watch through everything that editors, version control and a closed terminal
 # do to files: replaced, deleted and made again, a file and a folder that were not there at first,
 # saved while it is graded, killed and started again; and its keys. The last line
 # counts.

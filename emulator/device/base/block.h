@@ -144,6 +144,8 @@ struct launch {
     atomic_int status;            /**< the first failure */
     atomic_bool stop;             /**< blocks end as soon as they notice */
     bool check_races, check_uninitialised, check_lanes, check_barriers, check_returns;
+    bool early;   /**< asynchronous copies move their bytes when they are issued, as
+                     device_shuffle says; findings call them under way as ever */
     bool goes_on; /**< it is of the same run of a graph as the launch before */
     bool watched; /**< some accesses to global memory are */
     int64_t budget;

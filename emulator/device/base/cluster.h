@@ -17,10 +17,9 @@
 #include "block.h"
 
 enum {
-    PORTABLE_CLUSTER = 8, /* blocks that any device has room for */
-    MAX_CLUSTER = 16,
-    RANK_SHIFT = 24, /* of an address */
-    PHASES = 4,      /* of the barrier, at which threads of a cluster can be at once, and more */
+    MAX_CLUSTER = 16, /* blocks */
+    RANK_SHIFT = 24,  /* of an address */
+    PHASES = 4,       /* of the barrier, at which threads of a cluster can be at once, and more */
 };
 
 /** A warp at the barrier of its cluster. */

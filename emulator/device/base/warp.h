@@ -43,8 +43,9 @@ typedef struct flight {
     uint32_t to;      /**< offset in shared memory */
     uint32_t group;   /**< how many groups its lane had committed before */
     uint32_t barrier; /**< offset of the mbarrier that waits for it; NO_BARRIER: none */
-    uint8_t lane, bytes;
-    uint8_t value[16];
+    uint8_t lane, bytes, source_bytes;
+    const uint8_t *source; /**< the rest is zero */
+    uint8_t value[16];     /**< what was there when it was issued */
 } flight;
 enum { NO_BARRIER = -1 };
 

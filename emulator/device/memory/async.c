@@ -5,10 +5,11 @@
  *   run_copy_async, run_copy_commit, run_copy_wait
  *   flights_start, flights_assign, flights_land, flights_mark
  *
- * A copy is checked and its source is read when it is issued; it takes effect when its thread waits
- * for its group, or when the phase of the mbarrier that it was given to ends. Until then it is a
- * flight: the old bytes stay, and the shadow reports every access to them. From then on it counts
- * as a store of the thread that issued it.
+ * A copy is checked when it is issued; its bytes move when its thread waits for its group, or when
+ * the phase of the mbarrier that it was given to ends. Until then it is a flight: the old bytes
+ * stay, and the shadow reports every access to them. From then on it counts as a store of the
+ * thread that issued it. In a launch that is `early` the bytes move when it is issued, and all else
+ * is as before.
  */
 #include <stdlib.h>
 
@@ -31,30 +32,37 @@ void flights_mark(block *b, uint32_t offset, uint32_t bytes, uint32_t cell, uint
     }
 }
 
-static void take_off(warp *w, const op *o, uint32_t to, uint32_t lane, const uint8_t value[16])
+/* From its source, or what was there when it was issued. */
+static void move(block *b, const flight *x, bool again)
 {
+    memcpy(b->shared + x->to, x->value, x->bytes);
+    if (again && x->source) memcpy(b->shared + x->to, x->source, x->source_bytes);
+}
+
+static void take_off(warp *w, const op *o, uint32_t lane, flight x)
+{
+    block *b = w->block;
     flights *f = &w->flights;
-    w->block->copied = true;
+    b->copied = true;
     if (f->count == f->capacity) {
         f->capacity = f->capacity ? 2 * f->capacity : 4 * LANES;
         f->list = retake(f->list, f->capacity * sizeof *f->list);
     }
-    flight *x = &f->list[f->count++];
-    *x = (flight){.op = o,
-                  .to = to,
-                  .group = f->group[lane],
-                  .barrier = (uint32_t)NO_BARRIER,
-                  .lane = (uint8_t)lane,
-                  .bytes = o->size};
-    memcpy(x->value, value, sizeof x->value);
-    flights_mark(w->block, to, o->size, FLYING, o->line);
+    x.op = o;
+    x.group = f->group[lane];
+    x.barrier = (uint32_t)NO_BARRIER;
+    x.lane = (uint8_t)lane;
+    x.bytes = o->size;
+    f->list[f->count++] = x;
+    if (b->launch->early) move(b, &x, false);
+    flights_mark(b, x.to, o->size, FLYING, o->line);
 }
 
 static void land(warp *w, const flight *x)
 {
     block *b = w->block;
     uint32_t stamp = b->tick << TICK_SHIFT | w->index * LANES | x->lane;
-    memcpy(b->shared + x->to, x->value, x->bytes);
+    if (!b->launch->early) move(b, x, true);
     flights_mark(b, x->to, x->bytes, stamp, x->op->line);
 }
 
@@ -112,17 +120,18 @@ void flights_start(block *b)
 /* ---- cp.async -------------------------------------------------------------------------------- */
 
 /* A source that is shorter than the target is read in small parts; zeros follow it. */
-static bool read_source(warp *w, const op *o, uint64_t from, uint32_t bytes, uint32_t lane,
-                        uint8_t value[16])
+static void read_source(warp *w, const op *o, uint64_t from, uint32_t bytes, uint32_t lane,
+                        flight *x)
 {
     uint32_t part = bytes == o->size ? bytes : bytes % 4 ? 1 : 4;
     for (uint32_t at = 0; at < bytes; at += part) {
         const uint8_t *memory =
             reach_lane(w, o, SPACE_GENERIC, from + at, part, lane, ACCESS_LOAD, NULL);
-        if (!memory) return false;
-        memcpy(value + at, memory, part);
+        if (!memory) return;
+        memcpy(x->value + at, memory, part);
+        if (at == 0) x->source = memory;
+        x->source_bytes = (uint8_t)(at + part);
     }
-    return true;
 }
 
 /* o->a, o->b: addresses; o->c: bytes to read, the rest is zero; o->e: displacement of the source.
@@ -136,10 +145,10 @@ const op *run_copy_async(warp *w, const op *o)
         uint64_t to = o->narrow ? ((uint32_t *)row(w, o->a))[i] : ((uint64_t *)row(w, o->a))[i];
         to += (uint64_t)o->offset;
         if (o->narrow) to = (uint32_t)to;
-        _Alignas(16) uint8_t value[16] = {0};
-        read_source(w, o, from[i] + extra[i], bytes, i, value);
-        if (!reach_lane(w, o, SPACE_SHARED, to, o->size, i, ACCESS_STORE, value)) continue;
-        take_off(w, o, (uint32_t)to, i, value);
+        flight x = {.to = (uint32_t)to};
+        read_source(w, o, from[i] + extra[i], bytes, i, &x);
+        if (!reach_lane(w, o, SPACE_SHARED, to, o->size, i, ACCESS_STORE, x.value)) continue;
+        take_off(w, o, i, x);
     }
     return o + 1;
 }

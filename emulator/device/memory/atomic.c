@@ -47,6 +47,10 @@
     X(add_f64, "add", 64, "f", double, old + b)                                                    \
     X(add_f16, "add", 16, "f", uint16_t, half_bits(half_value(old) + half_value(b)))               \
     X(add_bf16, "add", 16, "bf", uint16_t, brain_bits(brain_value(old) + brain_value(b)))          \
+    X(min_f16, "min", 16, "f", uint16_t, half_value(b) < half_value(old) ? b : old)                \
+    X(max_f16, "max", 16, "f", uint16_t, half_value(b) > half_value(old) ? b : old)                \
+    X(min_bf16, "min", 16, "bf", uint16_t, brain_value(b) < brain_value(old) ? b : old)            \
+    X(max_bf16, "max", 16, "bf", uint16_t, brain_value(b) > brain_value(old) ? b : old)            \
     X(add_f16x2, "add", 32, "f2", uint32_t, add_halves(old, b))                                    \
     X(add_bf16x2, "add", 32, "bf2", uint32_t, add_brains(old, b))
 #define EACH(X)                                                                                    \

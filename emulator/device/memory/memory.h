@@ -47,6 +47,8 @@ uint8_t *reach_params(const warp *, const run *);
  */
 uint8_t *reach_lane(warp *, const op *, space, uint64_t address, uint32_t bytes, uint32_t lane,
                     access_kind, const void *value);
+/** Global memory, also of a peer or of the host's, without a report or a note; NULL: none. */
+uint8_t *memory_at(const device *, uint64_t address, uint64_t bytes);
 
 /* ---- peers.c: memory of other devices -------------------------------------------------------- */
 

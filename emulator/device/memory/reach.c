@@ -3,7 +3,7 @@
  * it; and the memory spaces without a fast path in access.c.
  *
  * Interface
- *   space_of_address, window_of, reach_local, reach_params, reach_lane
+ *   space_of_address, window_of, reach_local, reach_params, reach_lane, memory_at
  */
 #include <stdio.h>
 
@@ -113,6 +113,17 @@ static uint8_t *reach_global_lane(warp *w, const op *o, uint64_t address, uint32
     }
     if (how != ACCESS_LOAD) bits_set(d->initialised, offset, bytes);
     return d->bytes + offset;
+}
+
+uint8_t *memory_at(const device *d, uint64_t address, uint64_t bytes)
+{
+    const uint64_t offset = address - DEVICE_BASE;
+    if (d->admissions && offset >= DEVICE_BYTES && is_admitted(d, address, (uint32_t)bytes))
+        return (uint8_t *)(uintptr_t)address;
+    const device *of = d->peer_count ? peer_at(d, offset) : NULL;
+    if (!of) of = d;
+    if (offset >= DEVICE_BYTES || bytes > DEVICE_BYTES - offset) return NULL;
+    return owned_all(of->owned, offset, bytes) ? of->bytes + offset : NULL;
 }
 
 static void report_misaligned(warp *w, const op *o, uint64_t address, uint32_t bytes, uint32_t lane,

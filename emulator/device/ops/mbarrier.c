@@ -263,9 +263,26 @@ void mbarrier_told(block *by, block *b, uint32_t offset, uint32_t bytes, uint32_
     add_bytes(b, mbarrier_of(b, offset), bytes, line);
 }
 
-static void expect(block *b, const op *o, const uint64_t *memory, uint64_t bytes)
+/* All that the phase waits for is here or on its way, so it may be over. */
+static void report_late(warp *w, const op *o, uint32_t lane, const mbarrier *m, uint64_t bytes)
+{
+    char text[300];
+    snprintf(text, sizeof text,
+             "expects %llu more bytes of a phase that may be over: all its arrivals have come, and "
+             "the %llu bytes that line %u expects are on their way; expect the bytes of all copies "
+             "before the last arrival",
+             (unsigned long long)bytes, (unsigned long long)m->expected,
+             line_of(w->block, m->expect_line));
+    misuse(w, o, lane, text);
+}
+
+static void expect(warp *w, const op *o, uint32_t lane, block *b, const uint64_t *memory,
+                   uint64_t bytes)
 {
     mbarrier *m = mbarrier_of(b, offset_of(b, memory));
+    const bool arrives = o->variant == MBARRIER_ARRIVE_EXPECT;
+    if (!arrives && !pending_in(*memory) && m->expected && m->arrived + m->coming >= m->expected)
+        report_late(w, o, lane, m, bytes);
     m->expected += bytes;
     m->expect_line = o->line;
 }
@@ -425,9 +442,9 @@ static uint64_t operate(warp *w, const op *o, uint32_t lane, uint64_t *memory)
     switch (o->variant) {
     case MBARRIER_DROP: drop(memory, asked); /* fall through */
     case MBARRIER_ARRIVE: arrive(w, o, lane, b, memory, asked); return before;
-    case MBARRIER_EXPECT: expect(b, o, memory, asked); return 0;
+    case MBARRIER_EXPECT: expect(w, o, lane, b, memory, asked); return 0;
     case MBARRIER_ARRIVE_EXPECT:
-        expect(b, o, memory, asked);
+        expect(w, o, lane, b, memory, asked);
         arrive(w, o, lane, b, memory, 1);
         return before;
     case MBARRIER_COPIES:

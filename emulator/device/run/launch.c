@@ -294,6 +294,7 @@ device_status launch_now(device *d, const device_launch_request *r, bool goes_on
         .check_lanes = checks & DEVICE_CHECK_LANES,
         .check_barriers = checks & DEVICE_CHECK_BARRIERS,
         .check_returns = checks & DEVICE_CHECK_RETURNS,
+        .early = d->seed != 0,
         .budget = (int64_t)d->options.budget,
         .first_finding = d->finding_count,
     };

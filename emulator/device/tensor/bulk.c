@@ -134,13 +134,17 @@ static void copy_tile(warp *w, const op *o, uint32_t lane)
     } else {
         tile_box box = {.shape = tile_shape_of(map)};
         memcpy(box.corner, coordinate, sizeof box.corner);
+        box.map = *map;
         tile_read(w, o, lane, map, coordinate, data);
         send_to_all(w, o, lane, here, &box, data, bytes);
     }
     free(data);
 }
 
-static const tile_box plain = {0};
+static const uint8_t *shared_at(const block *b, uint64_t offset, uint32_t bytes)
+{
+    return offset + bytes <= b->shared_bytes ? b->shared + offset : NULL;
+}
 
 static void copy_bytes(warp *w, const op *o, uint32_t lane)
 {
@@ -152,11 +156,13 @@ static void copy_bytes(warp *w, const op *o, uint32_t lane)
     if (x->kind == BULK_STORE) {
         store(w, o, lane, NULL, NULL, data, bytes);
     } else if (x->kind == BULK_SEND) {
+        tile_box box = {.from = shared_at(w->block, here, bytes)};
         fetch(w, o, lane, (uint32_t)here, NULL, NULL, data, bytes);
-        send(w, o, lane, there, &plain, data, bytes);
+        send(w, o, lane, there, &box, data, bytes);
     } else {
+        tile_box box = {.from = memory_at(w->block->device, there, bytes)};
         bulk_read(w, o, lane, there, data, bytes);
-        send_to_all(w, o, lane, here, &plain, data, bytes);
+        send_to_all(w, o, lane, here, &box, data, bytes);
     }
     free(data);
 }
@@ -204,7 +210,7 @@ const op *run_store_async(warp *w, const op *o)
         if (x->reduce.run)
             add_there(w, o, lane, to, data);
         else
-            send(w, o, lane, to, &plain, data, bytes);
+            send(w, o, lane, to, &(tile_box){0}, data, bytes);
     }
     return o + 1;
 }

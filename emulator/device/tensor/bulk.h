@@ -4,6 +4,9 @@
  * A copy to shared memory takes effect when the phase of its mbarrier is waited for; until then its
  * bytes are under way. One from shared memory reads at once, and its bytes are there when its group
  * is waited for, not only with .read, or when its block ends.
+ *
+ * In a launch that is `early` bytes are there when the copy is issued. Findings are the same: what
+ * is under way, written, or read from when on is told as above.
  */
 #ifndef SOFTGPU_DEVICE_BULK_H
 #define SOFTGPU_DEVICE_BULK_H
@@ -76,6 +79,13 @@ reduction tile_reduction(const device_tensor_map *, const char *operation);
 /** Back, but for what is outside. */
 void tile_write(warp *, const op *, uint32_t lane, const device_tensor_map *,
                 const int32_t *coordinate, const uint8_t *from);
+/** What these do, in tensor.moves of the warp's block. */
+typedef enum bulk_moves {
+    MOVES_ALL,   /**< check, count, move */
+    MOVES_BYTES, /**< nothing else, where memory is */
+    MOVES_NONE,  /**< check, count */
+} bulk_moves;
+
 /** Global memory; a write by what tensor.reduce says. */
 void bulk_read(warp *, const op *, uint32_t lane, uint64_t from, uint8_t *to, uint64_t bytes);
 void bulk_write(warp *, const op *, uint32_t lane, uint64_t to, const uint8_t *from,
@@ -85,20 +95,24 @@ void bulk_count(const warp *, const op *);
 
 /* ---- flight.c: copies on their way to shared memory ------------------------------------------ */
 
-/** A tile, and the corner of its box in the tensor. */
+/** A tile, and the corner of its box in the tensor; or plain bytes. */
 typedef struct tile_box {
     tile_shape shape;
     int32_t corner[TENSOR_RANK];
+    device_tensor_map map;
+    const uint8_t *from; /**< where plain bytes are; NULL: they never change */
 } tile_box;
 
 /** A copy to the shared memory of this block. */
 typedef struct bulk_flight {
-    uint32_t line, thread; /**< of who issued it, as in a stamp */
-    int32_t step;          /**< of the trace, or -1 */
+    warp *by;
+    const op *op;
+    uint32_t lane;
+    int32_t step; /**< of the trace, or -1 */
     uint32_t to, number;
     tile_box box;
     uint32_t barrier, bytes;
-    uint8_t *data;
+    uint8_t *data; /**< as it was when issued; NULL: they have moved */
 } bulk_flight;
 
 /** `bytes` from `data`, which it takes over, to that offset of a block, as that tile; the mbarrier

@@ -6,16 +6,30 @@
  *   departures_end_all     for run/block.c: the block has ended
  *
  * They arrive as late as the program allows: a thread that reads before a wait for the group (not
- * only with .read) sees the old bytes.
+ * only with .read) sees the old bytes. In a launch that is `early` it sees the new ones, and all
+ * that is told of them is as before.
  */
 #include <stdlib.h>
 
 #include "bulk.h"
 #include "device/base/arena.h"
 
+static void write(const departure *x, bulk_moves moves)
+{
+    tensor *t = x->warp->block->tensor;
+    t->reduce = x->reduce;
+    t->moves = (uint8_t)moves;
+    if (x->tile)
+        tile_write(x->warp, x->op, x->lane, &x->map, x->coordinate, x->data);
+    else
+        bulk_write(x->warp, x->op, x->lane, x->to, x->data, x->bytes);
+    t->moves = MOVES_ALL;
+}
+
 void departure_begin(block *b, const departure *x)
 {
     tensor *t = tensor_of(b);
+    if (b->launch->early) write(x, MOVES_BYTES);
     if (t->departure_count == t->departure_capacity) {
         t->departure_capacity = t->departure_capacity ? 2 * t->departure_capacity : 8;
         t->departures = retake(t->departures, t->departure_capacity * sizeof *t->departures);
@@ -25,11 +39,7 @@ void departure_begin(block *b, const departure *x)
 
 static void arrive(const departure *x)
 {
-    x->warp->block->tensor->reduce = x->reduce;
-    if (x->tile)
-        tile_write(x->warp, x->op, x->lane, &x->map, x->coordinate, x->data);
-    else
-        bulk_write(x->warp, x->op, x->lane, x->to, x->data, x->bytes);
+    write(x, x->warp->block->launch->early ? MOVES_NONE : MOVES_ALL);
     free(x->data);
 }
 

@@ -4,8 +4,10 @@
  * Interface
  *   flight_begin, swizzled_place, flights_forget
  *
- * Their data was read when they were issued. It lands when a thread waits for the phase of their
- * mbarrier, no earlier: an earlier access is reported.
+ * They land when a thread waits for the phase of their mbarrier, no earlier: an earlier access is
+ * reported. What lands is what their source holds then; a source that is gone gives what it held
+ * when they were issued. In a launch that is `early` the bytes are there when they are issued; they
+ * land, for all findings, as ever.
  */
 #include <stdlib.h>
 
@@ -35,16 +37,36 @@ static uint32_t size_of(uint32_t bytes, uint32_t i)
 
 /* ---- landing --------------------------------------------------------------------------------- */
 
+static void read_again(const bulk_flight *x)
+{
+    tensor *t = tensor_of(x->by->block);
+    t->moves = MOVES_BYTES;
+    if (x->box.shape.rank)
+        tile_read(x->by, x->op, x->lane, &x->box.map, x->box.corner, x->data);
+    else if (x->box.from)
+        memcpy(x->data, x->box.from, x->bytes);
+    t->moves = MOVES_ALL;
+}
+
+static void move(block *b, const bulk_flight *x)
+{
+    for (uint32_t i = 0; i < room_of(x->bytes); i++)
+        memcpy(b->shared + swizzled_place(x->to, x->box.shape.swizzle, i), x->data + i * CHUNK,
+               size_of(x->bytes, i));
+}
+
 static void land(block *b, const bulk_flight *x)
 {
-    uint32_t cell = b->tick << TICK_SHIFT | x->thread;
+    uint32_t cell = b->tick << TICK_SHIFT | x->by->index * LANES | x->lane, line = x->op->line;
+    if (x->data) {
+        read_again(x);
+        move(b, x);
+    }
     for (uint32_t i = 0; i < room_of(x->bytes); i++) {
         uint32_t place = swizzled_place(x->to, x->box.shape.swizzle, i);
-        uint32_t size = size_of(x->bytes, i);
-        memcpy(b->shared + place, x->data + i * CHUNK, size);
-        flights_mark(b, place, size, cell, x->line);
+        flights_mark(b, place, size_of(x->bytes, i), cell, line);
         b->tensor->landed[place / CHUNK] = (landing){
-            .cell = cell, .number = x->number, .line = x->line, .piece = i, .shape = x->box.shape};
+            .cell = cell, .number = x->number, .line = line, .piece = i, .shape = x->box.shape};
         b->tensor->ended[place / CHUNK] = (ending){0};
     }
     if (!b->trace) return;
@@ -73,7 +95,7 @@ static void arrive_bytes(block *b, uint32_t barrier)
         land(b, &x);
         free(x.data);
         bytes += x.bytes;
-        line = x.line;
+        line = x.op->line;
     }
     t->flight_count = left;
     if (bytes) mbarrier_bytes(b, barrier, bytes, line);
@@ -122,15 +144,22 @@ void flight_begin(warp *w, const op *o, uint32_t lane, block *to, uint32_t offse
     for (uint32_t i = 0; i < room_of(bytes); i++)
         flights_mark(to, swizzled_place(offset, box->shape.swizzle, i), size_of(bytes, i), FLYING,
                      o->line);
-    *add(tensor_of(to)) = (bulk_flight){.line = o->line,
-                                        .thread = w->index * LANES | lane,
-                                        .step = w->block->trace ? trace_now(w->block) : -1,
-                                        .to = offset,
-                                        .number = ++to->tensor->flights_begun,
-                                        .box = *box,
-                                        .barrier = barrier,
-                                        .data = data,
-                                        .bytes = bytes};
+    bulk_flight *x = add(tensor_of(to));
+    *x = (bulk_flight){.by = w,
+                       .op = o,
+                       .lane = lane,
+                       .step = w->block->trace ? trace_now(w->block) : -1,
+                       .to = offset,
+                       .number = ++to->tensor->flights_begun,
+                       .box = *box,
+                       .barrier = barrier,
+                       .data = data,
+                       .bytes = bytes};
+    if (to->launch->early) {
+        move(to, x);
+        free(data);
+        x->data = NULL;
+    }
     to->arrive_bytes = arrive_bytes;
     to->polls = 0;
     mbarrier_coming(w, to, barrier, bytes);

@@ -179,6 +179,7 @@ struct tensor {
     uint32_t fenced[MAX_WARPS];             /**< tick of the last fence.proxy.async, and */
     uint32_t fenced_epoch[MAX_WARPS];       /**< the tick of the barrier before it */
     reduction reduce;                       /**< of the bulk store that runs */
+    uint8_t moves;                          /**< of the bulk copy: a bulk_moves */
     struct bulk_flight *flights;
     uint32_t flight_count, flight_capacity, flights_begun;
     struct departure *departures;

@@ -44,13 +44,19 @@ static void count_row(const warp *w, const op *o, uint64_t from, uint64_t bytes)
     t->bytes += bytes;
 }
 
+static uint8_t *find(warp *w, const op *o, uint32_t lane, uint64_t address, uint32_t bytes,
+                     access_kind how)
+{
+    if (w->block->tensor->moves == MOVES_BYTES) return memory_at(w->block->device, address, bytes);
+    return reach_lane(w, o, SPACE_GENERIC, address, bytes, lane, how, NULL);
+}
+
 void bulk_read(warp *w, const op *o, uint32_t lane, uint64_t from, uint8_t *to, uint64_t bytes)
 {
-    count_row(w, o, from, bytes);
+    if (tensor_of(w->block)->moves != MOVES_BYTES) count_row(w, o, from, bytes);
     for (uint64_t at = 0, part; at < bytes; at += part) {
         part = piece(from + at, bytes - at);
-        const uint8_t *memory =
-            reach_lane(w, o, SPACE_GENERIC, from + at, (uint32_t)part, lane, ACCESS_LOAD, NULL);
+        const uint8_t *memory = find(w, o, lane, from + at, (uint32_t)part, ACCESS_LOAD);
         if (memory) memcpy(to + at, memory, part);
     }
 }
@@ -62,25 +68,24 @@ static void reduce(warp *w, const op *o, uint32_t lane, uint64_t to, const uint8
     for (uint64_t at = 0; at < bytes; at += r.size) {
         uint64_t value = 0;
         memcpy(&value, from + at, r.size);
-        uint8_t *memory =
-            reach_lane(w, o, SPACE_GENERIC, to + at, r.size, lane, ACCESS_ATOMIC, NULL);
-        if (memory) r.run(memory, value, 0);
+        uint8_t *memory = find(w, o, lane, to + at, r.size, ACCESS_ATOMIC);
+        if (memory && w->block->tensor->moves != MOVES_NONE) r.run(memory, value, 0);
     }
 }
 
 void bulk_write(warp *w, const op *o, uint32_t lane, uint64_t to, const uint8_t *from,
                 uint64_t bytes)
 {
-    count_row(w, o, to, bytes);
-    if (w->block->tensor->reduce.run) {
+    const tensor *t = w->block->tensor;
+    if (t->moves != MOVES_BYTES) count_row(w, o, to, bytes);
+    if (t->reduce.run) {
         reduce(w, o, lane, to, from, bytes);
         return;
     }
     for (uint64_t at = 0, part; at < bytes; at += part) {
         part = piece(to + at, bytes - at);
-        uint8_t *memory =
-            reach_lane(w, o, SPACE_GENERIC, to + at, (uint32_t)part, lane, ACCESS_STORE, from + at);
-        if (memory) memcpy(memory, from + at, part);
+        uint8_t *memory = find(w, o, lane, to + at, (uint32_t)part, ACCESS_STORE);
+        if (memory && t->moves != MOVES_NONE) memcpy(memory, from + at, part);
     }
 }
 

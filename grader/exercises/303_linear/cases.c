@@ -4,6 +4,7 @@
 #include "exercises/shared/layer_cases.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct layer {
     long batch, in, out;
@@ -116,6 +117,31 @@ static void run_backward(const long *shape)
     const layer l = random_layer(shape);
     backward("linear_backward", &l);
     expect_gradients(&l);
+}
+
+static void run_same_bits(const long *shape)
+{
+    random_state *random = case_random();
+    const random_state before = *random;
+    layer first = {0};
+    for (int n = 0; n < 3; n++) {
+        *random = before; /* the same layer once more */
+        const layer l = random_layer(shape);
+        backward("linear_backward", &l);
+        if (n == 0) first = l;
+        const struct {
+            const char *name;
+            const float *first, *again;
+            long count;
+        } all[] = {{"grad_x", first.grad_x, l.grad_x, l.batch * l.in},
+                   {"grad_w", first.grad_w, l.grad_w, l.out * l.in},
+                   {"grad_bias", first.grad_bias, l.grad_bias, l.out}};
+        for (int i = 0; i < 3; i++)
+            expect(memcmp(all[i].first, all[i].again, (size_t)all[i].count * sizeof(float)) == 0,
+                   "%s has other bits for the same input: the order of additions changes",
+                   all[i].name);
+    }
+    expect_gradients(&first);
 }
 
 /* Each NaN and each infinity shows in all that it is a factor of. */
@@ -234,6 +260,7 @@ static const grading_case cases[] = {
     {.name = "backward_empty_batch", .run = run_backward, .shape = {0, 5, 3}},
     {.name = "backward_no_inputs", .run = run_backward, .shape = {5, 0, 3}},
     {.name = "backward_no_outputs", .run = run_backward, .shape = {5, 3, 0}},
+    {.name = "backward, the same bits every time", .run = run_same_bits, .shape = {300, 40, 33}},
     {.name = "backward_nan", .run = run_backward_nan, .shape = {37, 29, 41}},
     {.name = "backward_without_grad_x", .run = run_without_grad_x, .shape = {19, 23, 37}},
     {.name = "backward_without_grad_w", .run = run_without_grad_w, .shape = {19, 23, 37}},

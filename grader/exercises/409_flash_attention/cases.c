@@ -7,19 +7,7 @@ FLASH_RUNNERS("attention_flash")
 
 static const grading_case cases[] = {FLASH_ROWS, {0}};
 
-static const speed_test speed[] = {
-    {.metric = {"speedup", .over = "three kernels with all scores in memory",
-                .shape = "causal 1 × 32 × 4096 × 64"},
-     .function = "attention_flash",
-     .baseline = "baseline_attention",
-     .run = flash_timed,
-     .shape = {1, 32, 4096, 64, 1},
-     .varied = 1,
-     .where = ON_GPU,
-     .threshold = 1.25,
-     .flop = 2.0 * 32 * 4096 * 4096 * 64},
-    {0},
-};
+static const speed_test speed[] = {FLASH_SPEED("attention_flash", 1.25), {0}};
 
 static const traffic_test traffic[] = {
     {.metric = {"bytes touched", .relative_to = "bytes of the arrays",

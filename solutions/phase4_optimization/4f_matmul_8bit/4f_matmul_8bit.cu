@@ -40,7 +40,7 @@
 
 /* ---- fp8 on any device ----------------------------------------------------------------------- */
 
-#define SIDE 32 /* SIDE x SIDE elements of c a block, a thread each; a step has SIDE terms */
+#define TILE 32 /* TILE x TILE elements of c a block, a thread each; a step has TILE terms */
 
 /** What a byte of e4m3 stands for. */
 __device__ static float value_of(uint8_t code)
@@ -54,26 +54,26 @@ __device__ static float value_of(uint8_t code)
     /* END SOLUTION */
 }
 
-__global__ static void __launch_bounds__(SIDE *SIDE)
+__global__ static void __launch_bounds__(TILE *TILE)
     fp8_plain_kernel(float *c, const uint8_t *a, const float *scale_a, const uint8_t *b,
                      const float *scale_b, int m, int n, int k)
 {
-    __shared__ float a_tile[SIDE][SIDE + 1], b_tile[SIDE][SIDE + 1];
-    const long across = (n - 1L) / SIDE + 1;
-    const long row = blockIdx.x / across * SIDE, col = blockIdx.x % across * SIDE;
-    const int y = threadIdx.x / SIDE, x = threadIdx.x % SIDE;
+    __shared__ float a_tile[TILE][TILE + 1], b_tile[TILE][TILE + 1];
+    const long across = (n - 1L) / TILE + 1;
+    const long row = blockIdx.x / across * TILE, col = blockIdx.x % across * TILE;
+    const int y = threadIdx.x / TILE, x = threadIdx.x % TILE;
     const long blocks = (k - 1L) / SCALED + 1;
     const bool inside = row + y < m && col + x < n;
     float sum = 0.0f, part = 0.0f;
-    for (long start = 0; start < k; start += SIDE) {
+    for (long start = 0; start < k; start += TILE) {
         const bool there = start + x < k;
         a_tile[y][x] = there && row + y < m ? value_of(a[(row + y) * k + start + x]) : 0.0f;
         b_tile[y][x] = there && col + y < n ? value_of(b[(col + y) * k + start + x]) : 0.0f;
         __syncthreads(); /* both tiles are complete */
         /* SOLUTION: add this step's terms to part; at the end of a block of scales, and of k, add
            part to sum, times both scales (about 7 lines). */
-        for (int l = 0; l < SIDE; l++) part += a_tile[y][l] * b_tile[x][l];
-        if (inside && ((start + SIDE) % SCALED == 0 || start + SIDE >= k)) {
+        for (int l = 0; l < TILE; l++) part += a_tile[y][l] * b_tile[x][l];
+        if (inside && ((start + TILE) % SCALED == 0 || start + TILE >= k)) {
             const long t = start / SCALED;
             sum +=
                 part * (scale_a[(row + y) * blocks + t] * scale_b[(col + x) / SCALED * blocks + t]);
@@ -390,13 +390,13 @@ cudaError_t matmul_s8_wgmma(int32_t *c, const int8_t *a, const int8_t *b, int m,
 cudaError_t matmul_fp8_blocks(float *c, const uint8_t *a, const float *scale_a, const uint8_t *b,
                               const float *scale_b, int m, int n, int k, cudaStream_t stream)
 {
-    /* SOLUTION: the kernel, or the plain one with a block for each SIDE x SIDE elements (about 6
+    /* SOLUTION: the kernel, or the plain one with a block for each TILE x TILE elements (about 6
        lines). */
     if (m == 0 || n == 0) return cudaSuccess;
     const task of = {m, n, k, scale_a, scale_b};
     if (is_for_hopper(c, a, b, of)) return launch<float>(c, a, b, of, stream);
-    const long blocks = ((m - 1L) / SIDE + 1) * ((n - 1L) / SIDE + 1);
-    fp8_plain_kernel<<<(unsigned)blocks, SIDE * SIDE, 0, stream>>>(c, a, scale_a, b, scale_b, m, n,
+    const long blocks = ((m - 1L) / TILE + 1) * ((n - 1L) / TILE + 1);
+    fp8_plain_kernel<<<(unsigned)blocks, TILE * TILE, 0, stream>>>(c, a, scale_a, b, scale_b, m, n,
                                                                    k);
     /* END SOLUTION */
     return cudaGetLastError();

@@ -6,6 +6,7 @@
 
 #include <cuda.h>
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 
 enum { MOST = 64 << 10 };
 
@@ -137,6 +138,24 @@ __global__ static void there_and_back(float *out, const float *in, float *sum, i
                      sum), "r"(at(tile)), "r"(bytes) : "memory");
     END_STORE;
 }
+
+#define REDUCE(operation, to)                                                                      \
+    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group." operation " [%0], [%1], 128;" ::"l"( \
+                     to), "r"(at(tile)) : "memory")
+#define DEFINE_BOUNDS(name, T, type)                                                               \
+    __global__ static void name(T *least, T *most, const T *in)                                    \
+    {                                                                                              \
+        __shared__ __align__(128) T tile[64];                                                      \
+        tile[threadIdx.x] = in[threadIdx.x];                                                       \
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");                               \
+        __syncthreads();                                                                           \
+        if (threadIdx.x) return;                                                                   \
+        REDUCE("min." type, least);                                                                \
+        REDUCE("max." type, most);                                                                 \
+        END_STORE;                                                                                 \
+    }
+DEFINE_BOUNDS(bounds_of_halves, __half, "f16")
+DEFINE_BOUNDS(bounds_of_brains, __nv_bfloat16, "bf16")
 
 /* ---- what the host expects ------------------------------------------------------------------- */
 
@@ -299,6 +318,27 @@ CASE(plain_bytes)
     OK(cudaMemcpy(out, d_out, sizeof in, cudaMemcpyDeviceToHost));
     OK(cudaMemcpy(sum, d_sum, sizeof in, cudaMemcpyDeviceToHost));
     for (int i = 0; i < 64; i++) CHECK(out[i] == 2 * i && sum[i] == 1000 + 2 * i);
+}
+
+/* From -32 to 31, against zeros. */
+template <typename T> static void check_bounds(void (*kernel)(T *, T *, const T *))
+{
+    T host[3][64], *d;
+    for (int i = 0; i < 64; i++) host[0][i] = host[1][i] = T(0.f), host[2][i] = T(i - 32.f);
+    OK(cudaMalloc(&d, sizeof host));
+    OK(cudaMemcpy(d, host, sizeof host, cudaMemcpyHostToDevice));
+    kernel<<<1, 64>>>(d, d + 64, d + 128);
+    OK(cudaMemcpy(host, d, sizeof host, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 64; i++) {
+        const float x = i - 32.f;
+        CHECK(float(host[0][i]) == (x < 0 ? x : 0) && float(host[1][i]) == (x > 0 ? x : 0));
+    }
+}
+
+CASE(least_and_most_of_short_floats)
+{
+    check_bounds(bounds_of_halves);
+    check_bounds(bounds_of_brains);
 }
 
 CASE(maps_that_are_refused)

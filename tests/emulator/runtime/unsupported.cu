@@ -20,13 +20,29 @@ __global__ void surface(cudaSurfaceObject_t s, float *out)
     surf2Dread(out, s, 4, 2); // FINDING a_surface: unsupported
 }
 
-// STDERR tiles_by_im2col: uses cp.async.bulk.tensor.3d
+// STDERR tiles_by_im2col: uses cp.async.bulk.tensor.3d.shared::cluster.global.im2col
 #define IM2COL                                                                                     \
     "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], "     \
     "[%1, {%0, %0, %0}], [%0], {%2};"
 __global__ void im2col(float *in)
 {
     asm volatile(IM2COL ::"r"(0), "l"(in), "h"((short)0)); // FINDING tiles_by_im2col: unsupported
+}
+
+// STDERR reductions_in_another_block: uses cp.reduce.async.bulk.shared::cluster.shared::cta
+#define REDUCE                                                                                     \
+    "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 [%0], "  \
+    "[%0], 16, [%0];"
+__global__ void reduce()
+{
+    asm volatile(REDUCE ::"r"(0)); // FINDING reductions_in_another_block: unsupported
+}
+
+// STDERR tensor_maps_that_a_kernel_changes: uses tensormap.replace.tile
+#define REPLACE "tensormap.replace.tile.global_address.global.b1024.b64 [%0], %0;"
+__global__ void replace(float *map)
+{
+    asm volatile(REPLACE ::"l"(map)); // FINDING tensor_maps_that_a_kernel_changes: unsupported
 }
 
 // STDERR tensor_cores_of_blackwell: uses tcgen05.alloc.cta_group::1
@@ -66,6 +82,18 @@ CASE(a_surface)
 CASE(tiles_by_im2col)
 {
     im2col<<<1, 32>>>(device_array<float>(4));
+    FAILS(cudaGetLastError(), cudaErrorNotSupported);
+}
+
+CASE(reductions_in_another_block)
+{
+    reduce<<<1, 32>>>();
+    FAILS(cudaGetLastError(), cudaErrorNotSupported);
+}
+
+CASE(tensor_maps_that_a_kernel_changes)
+{
+    replace<<<1, 32>>>(device_array<float>(32));
     FAILS(cudaGetLastError(), cudaErrorNotSupported);
 }
 

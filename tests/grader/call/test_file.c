@@ -55,22 +55,11 @@ static case_state state;
 
 static void compile_library(void)
 {
-    char path[PATH_MAX + 16];
     char *arguments[] = {"unit_tests", "grade", NULL};
     ck_assert(options_parse(&course, 2, arguments) && sandbox_start(&course));
     snprintf(folder, sizeof folder, "%s/file test %d", course.build, (int)getpid());
     snprintf(library, sizeof library, "%s/made.so", folder);
-    snprintf(path, sizeof path, "%s/made.c", folder);
-    make_folders_of(path);
-    FILE *to = fopen(path, "w");
-    ck_assert_ptr_nonnull(to);
-    fputs(source, to);
-    fclose(to);
-    const char *const argv[] = {
-        "cc", "-O2", "-D_FORTIFY_SOURCE=2", "-w", "-shared", "-fPIC", path, "-o", library, NULL};
-    process_result r = process_run(argv, NULL, 600.0, 1000);
-    ck_assert_msg(r.status == 0, "%s", r.output);
-    free(r.output);
+    make_library(folder, source);
 }
 
 static void remove_library(void)

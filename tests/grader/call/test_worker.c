@@ -47,21 +47,11 @@ static case_state state;
 
 static void compile_library(void)
 {
-    char path[PATH_MAX + 16];
     char *arguments[] = {"unit_tests", "grade", NULL};
     ck_assert(options_parse(&course, 2, arguments) && sandbox_start(&course));
     snprintf(folder, sizeof folder, "%s/worker test %d", course.build, (int)getpid());
     snprintf(library, sizeof library, "%s/made.so", folder);
-    snprintf(path, sizeof path, "%s/made.c", folder);
-    make_folders_of(path);
-    FILE *file = fopen(path, "w");
-    ck_assert_ptr_nonnull(file);
-    fputs(source, file);
-    fclose(file);
-    const char *const argv[] = {"cc", "-w", "-shared", "-fPIC", path, "-o", library, NULL};
-    process_result r = process_run(argv, NULL, 600.0, 1000);
-    ck_assert_msg(r.status == 0, "%s", r.output);
-    free(r.output);
+    make_library(folder, source);
 }
 
 static void remove_library(void)

@@ -51,10 +51,7 @@ static void remove_folder(void)
 
 static void write_answers(const char *text)
 {
-    FILE *file = fopen(path, "w");
-    ck_assert_ptr_nonnull(file);
-    fputs(text, file);
-    fclose(file);
+    write_text(text, "%s", path);
 }
 
 /* @return why it failed, "" if it passed; the caller frees */

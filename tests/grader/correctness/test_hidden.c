@@ -105,11 +105,7 @@ static const char *in_folder(const char *name)
 
 static void write_file(const char *name, const char *text)
 {
-    make_folders_of(in_folder(name));
-    FILE *file = fopen(in_folder(name), "w");
-    ck_assert_ptr_nonnull(file);
-    fputs(text, file);
-    fclose(file);
+    write_text(text, "%s", in_folder(name));
 }
 
 static void make_folder(void)

@@ -36,13 +36,7 @@ static void tear_down(void)
 
 static void put(const char *name, const char *text)
 {
-    char file[PATH_MAX];
-    snprintf(file, sizeof file, "%s/%s", folder, name);
-    make_folders_of(file);
-    FILE *to = fopen(file, "w");
-    ck_assert_ptr_nonnull(to);
-    fputs(text, to);
-    fclose(to);
+    write_text(text, "%s/%s", folder, name);
 }
 
 /* What was printed to standard output since it was sent to the file. */

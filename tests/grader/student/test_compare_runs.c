@@ -1,5 +1,5 @@
-/* test_versus.c: an exercise against the ceilings of a GPU and against a class. The numbers are
- * those that were measured on a GPU: docs/results/h200. Its ceilings are made up. */
+/* test_compare_runs.c: an exercise against the ceilings of a GPU and against a class. The numbers
+ * are those that were measured on a GPU: docs/results/h200. Its ceilings are made up. */
 #include "grader/tests.h"
 
 #include "student/student.h"

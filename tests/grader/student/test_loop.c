@@ -15,13 +15,7 @@ static char folder[64], mine[PATH_MAX], history[PATH_MAX], results[PATH_MAX];
 
 static void write_file(const char *name, const char *text)
 {
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    make_folders_of(path);
-    FILE *file = fopen(path, "w");
-    ck_assert_ptr_nonnull(file);
-    fputs(text, file);
-    fclose(file);
+    write_text(text, "%s/%s", folder, name);
 }
 
 static void set_up(void)

@@ -51,15 +51,6 @@ static const struct {
 
 static char folder[PATH_MAX], results[PATH_MAX + 16];
 
-static void write_file(const char *path, const char *text)
-{
-    make_folders_of(path);
-    FILE *file = fopen(path, "w");
-    ck_assert_ptr_nonnull(file);
-    fputs(text, file);
-    fclose(file);
-}
-
 static void remove_folder(void)
 {
     const char *const argv[] = {"rm", "-rf", folder, NULL};
@@ -108,7 +99,7 @@ static void put_103(const char *source)
 {
     char path[PATH_MAX + 64];
     snprintf(path, sizeof path, "%s/phase1_cpu/103_matmul_cpu/103_matmul_cpu.c", folder);
-    if (source) write_file(path, source);
+    if (source) write_text(source, "%s", path);
 }
 
 START_TEST(bad_input)
@@ -148,7 +139,7 @@ START_TEST(a_misplaced_file_is_told_its_place)
     char path[PATH_MAX + 64], grader[PATH_MAX];
     const char *build = getenv("COURSE_BUILD");
     snprintf(path, sizeof path, "%s/phase1_cpu/103_matmul_cpu.c", folder);
-    write_file(path, BODY END);
+    write_text(BODY END, "%s", path);
     snprintf(grader, sizeof grader, "%s/grader", build ? build : "build");
     const char *const argv[] = {grader,  "grade", "--submission", folder, "--results",
                                 results, NULL};

@@ -69,6 +69,22 @@ void allreduce_expect(float *const *x, size_t n, int gpus, allreduce_wanted w)
     expect_same_bits(x, n, gpus);
 }
 
+void allreduce_two_plans(const char *open, const char *close, const char *function,
+                         const long *shape)
+{
+    const int gpus = (int)shape[0], op = (int)shape[2];
+    const size_t n = (size_t)shape[1];
+    float *x[MOST];
+    allreduce_draw(x, n, gpus, 0);
+    const allreduce_wanted w = allreduce_sum_of(x, n, gpus, allreduce_factor(op, gpus));
+    call_cuda(open, ARGS(handle_out(1), i32(gpus)));
+    call_cuda(open, ARGS(handle_out(PLAN), i32(gpus)));
+    call_cuda(close, ARGS(handle(1)));
+    allreduce_run(function, x, n, gpus, op);
+    allreduce_expect(x, n, gpus, w);
+    call_cuda(close, ARGS(handle(PLAN)));
+}
+
 void allreduce_draw(float **x, size_t n, int gpus, int special)
 {
     for (int g = 0; g < gpus; g++) {

@@ -99,6 +99,14 @@ void flash_timed(const char *function, const long *shape);
     FLASH_ON_A_GPU("1x70001x2x32", 1, 70001, 2, 32, 0), \
     FLASH_ON_A_GPU("1x1x65536x64", 1, 1, 65536, 64, 0), \
     FLASH_ON_A_GPU("causal 1x2x65536x64", 1, 2, 65536, 64, 1)
+
+/** Against three kernels that store all scores. */
+#define FLASH_SPEED(name, least) \
+    {.metric = {"speedup", .over = "three kernels with all scores in memory", \
+                .shape = "causal 1 × 32 × 4096 × 64"}, \
+     .function = name, .baseline = "baseline_attention", .run = flash_timed, \
+     .shape = {1, 32, 4096, 64, 1}, .varied = 1, .where = ON_GPU, .threshold = least, \
+     .flop = 2.0 * 32 * 4096 * 4096 * 64}
 /* clang-format on */
 
 #define FLASH_ARRAYS(rows, dim) (4.0 * (rows) * (4 * (dim) + 1)) /* bytes of all five */

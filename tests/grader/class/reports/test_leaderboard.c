@@ -44,11 +44,7 @@ static const struct {
 
 START_TEST(nicknames)
 {
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/leaderboard.txt", folder);
-    FILE *file = fopen(path, "w");
-    fputs(rows[_i].text, file);
-    fclose(file);
+    write_text(rows[_i].text, "%s/leaderboard.txt", folder);
     nickname_read(folder, "leaderboard.txt", &class[0]);
     ck_assert_str_eq(class[0].nickname, rows[_i].nickname);
     ck_assert_msg(strstr(class[0].note, rows[_i].note) && !*class[0].note == !*rows[_i].note, "%s",

@@ -11,12 +11,7 @@ static const char *words[] = {"grader", "grade", "--hidden", hidden, NULL};
 
 static void write_in(const char *name, const char *text)
 {
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", root, name);
-    make_folders_of(path);
-    FILE *file = fopen(path, "w");
-    fputs(text, file);
-    fclose(file);
+    write_text(text, "%s/%s", root, name);
 }
 
 static void set_up(void)
