@@ -19,6 +19,7 @@
 #include "510_gpt2/gpt2.h"
 #include "511_autoencoder/autoencoder.h"
 #include "513_data_parallel/data_parallel.h"
+#include "514_close_the_gaps/close_the_gaps.h"
 #include "5c_resnet18_int8/resnet18_int8.h"
 
 #endif

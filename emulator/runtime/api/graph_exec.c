@@ -192,6 +192,15 @@ static cudaError_t run(cudaGraphExec_t exec, cudaStream_t stream)
     return error;
 }
 
+/** A callback may tell the program that all before it is done. */
+static bool calls_back(const struct CUgraphExec_st *exec)
+{
+    size_t i = 0;
+
+    while (i < exec->count && exec->order[i]->work.type != cudaGraphNodeTypeHost) i++;
+    return i < exec->count;
+}
+
 /** A stream that captures takes the graph in as a node. */
 static cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream)
 {
@@ -201,8 +210,13 @@ static cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream)
     work.child = exec->graph;
     if (capture) return capture_add(capture, stream, &work);
     cudaError_t error = stream_is_legacy(stream) ? capture_check_legacy() : cudaSuccess;
-    async_waited(); /* its callbacks may tell the program that all before it is done */
-    return error ? error : run(exec, stream);
+    if (error) return error;
+    if (calls_back(exec)) async_waited();
+    async_arrive();
+    async_device_writes();
+    error = run(exec, stream);
+    async_device_wrote();
+    return error;
 }
 
 static cudaError_t check(cudaGraphExec_t exec, cudaStream_t stream)

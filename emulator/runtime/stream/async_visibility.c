@@ -134,7 +134,8 @@ static bool before_event(const struct async_work *l, const void *context)
 {
     const struct CUevent_st *event = context;
 
-    return l->ordered || (l->stream == event->stream && l->number <= event->last_async);
+    if (l->stream == event->stream) return l->number <= event->last_async;
+    return l->ordered;
 }
 
 void async_waited(void)
@@ -216,6 +217,7 @@ cudaError_t async_copy(cudaStream_t stream, struct work *work)
                              .asked = trace_here()};
     if (host == p->dstPtr.ptr) l->bytes = malloc(l->size);
     if (l->bytes) p->dstPtr.ptr = l->bytes;
+    async_arrive(); /* what it takes may have been on its way */
     if (host == p->srcPtr.ptr) l->sum = sum_of(host, l->size);
     work->is_async = true;
     cudaError_t error = stream_submit(stream, work);

@@ -126,6 +126,73 @@ CASE(overwritten)
     OK(cudaFreeHost(h));
 }
 
+static cudaGraphExec_t captured(cudaStream_t stream, void (*launch)(int *, cudaStream_t), int *p)
+{
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    launch(p, stream);
+    OK(cudaStreamEndCapture(stream, &graph));
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    OK(cudaGraphDestroy(graph));
+    return exec;
+}
+
+static void add_to(int *p, cudaStream_t stream)
+{
+    add_one<<<4, 256, 0, stream>>>(p);
+}
+
+static void tell(int *p, cudaStream_t stream)
+{
+    OK(cudaLaunchHostFunc(stream, [](void *told) { *(int *)told = 1; }, p));
+}
+
+/* To launch a graph is not to wait. */
+// STDERR overwritten_before_a_graph: stream race: the host writes to pinned memory while a copy of 4
+CASE(overwritten_before_a_graph)
+{
+    cudaStream_t stream = new_stream();
+    int *h = pinned(7), *d = ones(stream);
+    cudaGraphExec_t exec = captured(stream, add_to, d);
+    OK(cudaMemcpyAsync(d, h, 4, cudaMemcpyDefault, stream)); // FINDING overwritten_before_a_graph: stream-race
+    h[0] = 8;
+    OK(cudaGraphLaunch(exec, stream));
+    OK(cudaStreamSynchronize(stream));
+    OK(cudaFreeHost(h));
+}
+
+/* A graph's kernels come behind the copies of their stream, from there and to there. */
+CASE(written_by_a_graph)
+{
+    cudaStream_t stream = new_stream();
+    int *h = pinned(7), *from = pinned(5), *d = ones(stream);
+    cudaGraphExec_t exec = captured(stream, add_to, h);
+    OK(cudaMemcpyAsync(d, from, N * sizeof(int), cudaMemcpyDefault, stream));
+    bring(h, d, stream);
+    OK(cudaMemcpyAsync(d, h, N * sizeof(int), cudaMemcpyDefault, stream));
+    OK(cudaGraphLaunch(exec, stream));
+    OK(cudaStreamSynchronize(stream));
+    CHECK(h[0] == 6 && h[N - 1] == 6);
+    OK(cudaFreeHost(h));
+    OK(cudaFreeHost(from));
+}
+
+/* A callback that has run says that all before it is done. */
+CASE(told_by_a_graph)
+{
+    cudaStream_t stream = new_stream();
+    static int told;
+    int *h = pinned(7), *d = ones(stream);
+    cudaGraphExec_t exec = captured(stream, tell, &told);
+    OK(cudaMemcpyAsync(d, h, 4, cudaMemcpyDefault, stream));
+    OK(cudaGraphLaunch(exec, stream));
+    while (!*(volatile int *)&told) continue;
+    h[0] = 8;
+    OK(cudaStreamSynchronize(stream));
+    OK(cudaFreeHost(h));
+}
+
 /* After an event, or by the device in the order of the stream, the source may change. */
 CASE(written_in_order)
 {

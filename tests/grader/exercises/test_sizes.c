@@ -211,6 +211,7 @@ static const reach table[] = {
      "gpt_team_free",
      NULL,
      {0}},
+    {514, "train_steps", "", {GRID, GRID, GRID, GRID, GRID}},
     /* rows of logits: a product of so many tokens takes long */
     {510,
      "gpt2_create gpt2_train_step gpt2_get_grads gpt2_get_params gpt2_device_bytes gpt2_free",

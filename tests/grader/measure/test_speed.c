@@ -249,6 +249,7 @@ static const char *const unmeasured[] = {"baseline_attention",
                                          "baseline_pool_drive",
                                          "baseline_sae_layers",
                                          "baseline_train_epoch",
+                                         "baseline_train_steps",
                                          "baseline_turn"};
 
 static bool is_unmeasured(const char *baseline)
