@@ -16,7 +16,6 @@
 extern "C" {
 #endif
 
-
 /**
  * One step for each batch of samples, in their order: parameters -= rate * gradient of the loss. The
  * loss is the sum of the batch's squared errors, divided by twice its samples. The last batch may be

@@ -54,9 +54,11 @@ cudaError_t exclusive_scan(int *out, const int *in, size_t n, cudaStream_t strea
     }
     sweep<<<blocks, HALF, 0, stream>>>(out, in, n, sums);
     cudaError_t error = cudaGetLastError();
-    if (blocks == 1 || error != cudaSuccess) return error;
-    error = exclusive_scan(sums, sums, blocks, stream);
-    add_sums<<<blocks, SPAN, 0, stream>>>(out, n, sums);
-    cudaFreeAsync(sums, stream);
-    return error == cudaSuccess ? cudaGetLastError() : error;
+    if (blocks > 1 && error == cudaSuccess) {
+        error = exclusive_scan(sums, sums, blocks, stream);
+        add_sums<<<blocks, SPAN, 0, stream>>>(out, n, sums);
+        if (error == cudaSuccess) error = cudaGetLastError();
+    }
+    if (sums) cudaFreeAsync(sums, stream);
+    return error;
 }
