@@ -1,4 +1,4 @@
-/* 101_compare.c: a checker is checked: with single pairs of numbers of which the contract says
+/* 101_compare: a checker is checked: with single pairs of numbers of which the contract says
  * whether they are right, hidden among many right ones, and with random arrays around the bound. */
 #include "correctness/case.h"
 

@@ -1,4 +1,4 @@
-/* 102_stopwatch.c: a stopwatch against a function that has a clock of its own. What a call took is
+/* 102_stopwatch: a stopwatch against a function that has a clock of its own. What a call took is
  * in what the student measured of it, whatever else the machine does; so a time is held against the
  * function's own, never against the planned one. */
 #include "correctness/case.h"

@@ -1,4 +1,4 @@
-/* 103_matmul_cpu.c: cases of the triple loop. It is a baseline itself, so nothing is timed. */
+/* 103_matmul_cpu: cases of the triple loop. It is a baseline itself, so nothing is timed. */
 #include "exercises/shared/matmul_cases.h"
 
 MATMUL_RUNNERS("matmul_cpu")

@@ -1,4 +1,4 @@
-/* 104_matmul_cpu_ikj.c: cases of the product with rows in the innermost loop, and its speed against
+/* 104_matmul_cpu_ikj: cases of the product with rows in the innermost loop, and its speed against
  * the loop order of 103. No power of two is timed: it would slow the baseline down even more. */
 #include "exercises/shared/matmul_cases.h"
 

@@ -1,4 +1,4 @@
-/* 105_matmul_cpu_blocked.c: cases of the blocked product, with sizes around every likely block, and
+/* 105_matmul_cpu_blocked: cases of the blocked product, with sizes around every likely block, and
  * its speed against 104 where b is larger than the caches of most machines. A b that lies in the L3
  * cache, which neighbours on other cores share, would be fetched at their mercy. */
 #include "exercises/shared/matmul_cases.h"

@@ -1,4 +1,4 @@
-/* 106_matmul_cpu_vectorized.c: cases of the product in vector registers, with sizes around its
+/* 106_matmul_cpu_vectorized: cases of the product in vector registers, with sizes around its
  * tiles, pointers aligned to a float only, and denormal numbers; its speed as a part of what the
  * core can multiply and add at most. */
 #include "exercises/shared/matmul_cases.h"

@@ -1,4 +1,4 @@
-/* 109_softmax_cross_entropy.c: logits that overflow, underflow or are all alike, and facts that
+/* 109_softmax_cross_entropy: logits that overflow, underflow or are all alike, and facts that
  * hold for any: a row of the gradient sums to 0, and adding a constant to a row changes nothing. */
 #include "correctness/case.h"
 

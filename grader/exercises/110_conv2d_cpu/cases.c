@@ -1,4 +1,4 @@
-/* 110_conv2d_cpu.c: cases of convolution by its definition and by im2col, of im2col and its way
+/* 110_conv2d_cpu: cases of convolution by its definition and by im2col, of im2col and its way
  * back by themselves, and the speed of the one against the other. */
 #include "exercises/shared/conv_cases.h"
 

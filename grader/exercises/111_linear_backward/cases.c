@@ -1,4 +1,4 @@
-/* 111_linear_backward.c: the gradients of a linear layer against double; and the judgement of the
+/* 111_linear_backward: the gradients of a linear layer against double; and the judgement of the
  * student's gradcheck, which must accept right gradients of several losses and reject wrong ones.
  * The losses are functions of the worker; their gradients are derived here. */
 #include "correctness/case.h"

@@ -1,4 +1,4 @@
-/* 112_mlp_cpu.c: cases of the network on the CPU; most of them are those of 501 too. */
+/* 112_mlp_cpu: cases of the network on the CPU; most of them are those of 501 too. */
 #include "exercises/shared/mlp/mlp_cases.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* 201_hello.c: ids of blocks, threads, lanes and warps, for grids and blocks of every dimension. An
+/* 201_hello: ids of blocks, threads, lanes and warps, for grids and blocks of every dimension. An
  * id decides both what is written and where: an order other than x fastest only gives the blocks
  * other names, and cannot be seen from here. */
 #include "correctness/case.h"

@@ -1,4 +1,4 @@
-/* 202_devices.c: two devices; tensors on each; and calls that must be refused in words, after which
+/* 202_devices: two devices; tensors on each; and calls that must be refused in words, after which
  * the same process computes as before. */
 #include "correctness/case.h"
 

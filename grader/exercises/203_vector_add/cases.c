@@ -1,4 +1,4 @@
-/* 203_vector_add.c: tails, sizes beyond 32 bits and in-place calls of the vector addition; its
+/* 203_vector_add: tails, sizes beyond 32 bits and in-place calls of the vector addition; its
  * speed against a copy on the device, byte for byte. */
 #include "correctness/case.h"
 

@@ -1,4 +1,4 @@
-/* 204_elementwise.c: four operations with grids that are too small, too large and odd; NaN,
+/* 204_elementwise: four operations with grids that are too small, too large and odd; NaN,
  * infinities and arguments that make exp overflow; the speed against a copy on the device. */
 #include "basics.h"
 #include "correctness/case.h"

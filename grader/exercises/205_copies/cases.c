@@ -1,4 +1,4 @@
-/* 205_copies.c: numbers to the GPU and back: which they are, how many copies they took, from what
+/* 205_copies: numbers to the GPU and back: which they are, how many copies they took, from what
  * memory, and how fast a copy from pinned memory is against one from ordinary memory. */
 #include "correctness/case.h"
 

@@ -1,4 +1,4 @@
-/* 206_matmul_naive.c: cases of the one-thread-per-element product, and its speed against the same
+/* 206_matmul_naive: cases of the one-thread-per-element product, and its speed against the same
  * kernel with rows and columns of threads exchanged. */
 #include "exercises/shared/matmul_cases.h"
 

@@ -1,4 +1,4 @@
-/* 207_shared_memory.c: lengths around runs, halos and warps. Nothing is timed: each kernel is a few
+/* 207_shared_memory: lengths around runs, halos and warps. Nothing is timed: each kernel is a few
  * lines, and what is counted are the bytes that sharing saves. */
 #include "correctness/case.h"
 

@@ -1,4 +1,4 @@
-/* 208_reduce.c: sums and maxima of anything, also of nothing, of infinities and of NaN; sums of
+/* 208_reduce: sums and maxima of anything, also of nothing, of infinities and of NaN; sums of
  * rows. */
 #include "correctness/case.h"
 

@@ -1,4 +1,4 @@
-/* 209_transpose.c: shapes around and beyond a tile and a grid, and the transpose of a transpose;
+/* 209_transpose: shapes around and beyond a tile and a grid, and the transpose of a transpose;
  * its speed against a copy on the device, byte for byte. */
 #include "exercises/shared/transpose/transpose_cases.h"
 

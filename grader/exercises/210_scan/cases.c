@@ -1,4 +1,4 @@
-/* 210_scan.c: lengths around warps, blocks and grids, sums that wrap around, out in the place of
+/* 210_scan: lengths around warps, blocks and grids, sums that wrap around, out in the place of
  * in; the speed against a copy on the device. */
 #include "exercises/shared/scan_cases.h"
 

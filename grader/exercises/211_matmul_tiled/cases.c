@@ -1,4 +1,4 @@
-/* 211_matmul_tiled.c: cases of the product through shared memory, with sizes just beside the usual
+/* 211_matmul_tiled: cases of the product through shared memory, with sizes just beside the usual
  * tiles, and its speed against a coalesced kernel without tiles. */
 #include "exercises/shared/matmul_cases.h"
 

@@ -1,4 +1,4 @@
-/* 212_matmul_transposed.c: products with a transposed operand and in batches, each against a plain
+/* 212_matmul_transposed: products with a transposed operand and in batches, each against a plain
  * one; their speed against 211's kernel, and a batch's against a launch for each product.
  * shape: m, n, k; of a batch also its size and the strides of c, a and b, PACKED where nothing lies
  * between two matrices */

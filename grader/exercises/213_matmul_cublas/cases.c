@@ -1,4 +1,4 @@
-/* 213_matmul_cublas.c: the product by cuBLAS: row-major, in fp32, on the given stream, with one
+/* 213_matmul_cublas: the product by cuBLAS: row-major, in fp32, on the given stream, with one
  * handle for many calls; what is made is freed, and what is NULL refused. Its speed against the
  * library's call alone. shape: m, n, k; some cases: how many */
 #include "correctness/case.h"

@@ -1,4 +1,4 @@
-/* 214_matmul_registers.c: cases of the product with several elements of c a thread, sizes just
+/* 214_matmul_registers: cases of the product with several elements of c a thread, sizes just
  * beside the usual tiles, its speed against a coalesced kernel without tiles, and how much a
  * multiply-add loads. */
 #include "exercises/shared/matmul_cases.h"

@@ -1,5 +1,5 @@
 /*
- * 215_find_the_bugs.c: eight repaired kernels, each right, without a finding and no more costly
+ * 215_find_the_bugs: eight repaired kernels, each right, without a finding and no more costly
  * than it has to be; and what the student says of each bug. Every case asks for the latter last, so
  * that a finding is seen before it is named. shape: kernel, n
  */

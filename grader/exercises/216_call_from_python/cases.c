@@ -1,4 +1,4 @@
-/* 216_call_from_python.c: cases of the product that Python calls. worker.py beside this is what
+/* 216_call_from_python: cases of the product that Python calls. worker.py beside this is what
  * they do in Python. */
 #include "correctness/case.h"
 

@@ -1,4 +1,4 @@
-/* 217_histogram.c: values of every kind of crowd, tables smaller and larger than shared memory; the
+/* 217_histogram: values of every kind of crowd, tables smaller and larger than shared memory; the
  * atomics against one per value. */
 #include "correctness/case.h"
 

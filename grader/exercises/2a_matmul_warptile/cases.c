@@ -1,4 +1,4 @@
-/* 2a_matmul_warptile.c: cases of the product with a tile a warp, sizes just beside its tiles and
+/* 2a_matmul_warptile: cases of the product with a tile a warp, sizes just beside its tiles and
  * rings, its speed against 401 as it was, and what a multiply-add costs in
  * shared memory and in barriers. */
 #include "exercises/shared/matmul_cases.h"

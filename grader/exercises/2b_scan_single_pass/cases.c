@@ -1,4 +1,4 @@
-/* 2b_scan_single_pass.c: the cases of 210, and one more of what a call leaves in scratch; the speed
+/* 2b_scan_single_pass: the cases of 210, and one more of what a call leaves in scratch; the speed
  * against a copy on the device, of which it moves hardly more. */
 #include "exercises/shared/scan_cases.h"
 

@@ -1,4 +1,4 @@
-/* 301_activations.c: four activations, forward and backward: tails, in place, NaN, zeros and large
+/* 301_activations: four activations, forward and backward: tails, in place, NaN, zeros and large
  * numbers. */
 #include "correctness/case.h"
 

@@ -1,4 +1,4 @@
-/* 302_bias.c: a bias on every row; its gradient, sums of columns with the same bits every time. */
+/* 302_bias: a bias on every row; its gradient, sums of columns with the same bits every time. */
 #include "exercises/shared/layer_cases.h"
 
 #include <math.h>

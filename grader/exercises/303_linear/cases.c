@@ -1,4 +1,4 @@
-/* 303_linear.c: the linear layer against a plain product of matrices, its gradients against two
+/* 303_linear: the linear layer against a plain product of matrices, its gradients against two
  * more and against each other; the speed of both against kernels without tiles. shape: batch, in,
  * out */
 #include "exercises/shared/layer_cases.h"

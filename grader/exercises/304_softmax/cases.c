@@ -1,4 +1,4 @@
-/* 304_softmax.c: rows of any length and in any number, masked entries, large values; the gradient;
+/* 304_softmax: rows of any length and in any number, masked entries, large values; the gradient;
  * speed against a thread per row. shape: rows, cols */
 #include "exercises/shared/layer_cases.h"
 

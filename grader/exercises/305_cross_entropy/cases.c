@@ -1,4 +1,4 @@
-/* 305_cross_entropy.c: loss and gradient against log-sum-exp in double, ignored labels, extreme
+/* 305_cross_entropy: loss and gradient against log-sum-exp in double, ignored labels, extreme
  * logits; speed against separate kernels. shape: rows, classes */
 #include "exercises/shared/layer_cases.h"
 

@@ -1,4 +1,4 @@
-/* 306_conv2d.c: cases of convolution with a thread per output, and its speed against the same
+/* 306_conv2d: cases of convolution with a thread per output, and its speed against the same
  * kernel with filters and columns of threads exchanged. */
 #include "exercises/shared/conv_cases.h"
 

@@ -1,4 +1,4 @@
-/* 307_conv2d_implicit_gemm.c: cases of convolution as a product of matrices, and its speed against
+/* 307_conv2d_implicit_gemm: cases of convolution as a product of matrices, and its speed against
  * a thread per output. */
 #include "exercises/shared/conv_cases.h"
 

@@ -1,4 +1,4 @@
-/* 308_conv2d_backward.c: the gradients of a convolution against references in double, by the
+/* 308_conv2d_backward: the gradients of a convolution against references in double, by the
  * adjoint identity, by central differences, one by one and in the same bits; strides that leave
  * pixels out; speed against atomics. */
 #include "exercises/shared/conv_cases.h"

@@ -1,4 +1,4 @@
-/* 309_batchnorm.c: inference, training, gradients and folding of batch normalization; means far
+/* 309_batchnorm: inference, training, gradients and folding of batch normalization; means far
  * from 0, a single element, gradients against central differences and the adjoint identity; speed
  * against a copy and against a thread a channel. shape: batch, channels, h, w */
 #include "exercises/shared/layer_cases.h"

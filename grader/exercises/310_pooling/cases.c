@@ -1,4 +1,4 @@
-/* 310_pooling.c: windows that overlap, hang over the edge and hold nothing but negative numbers,
+/* 310_pooling: windows that overlap, hang over the edge and hold nothing but negative numbers,
  * NaN or equal ones; gradients summed where windows overlap, by central differences and the adjoint
  * identity; speed against copies, and what is moved against a thread a plane. shape: batch,
  * channels, in_h, in_w, kernel_size, stride, pad */

@@ -1,4 +1,4 @@
-/* 311_layernorm.c: rows of any length and in any number; means far from 0, tiny variances;
+/* 311_layernorm: rows of any length and in any number; means far from 0, tiny variances;
  * gradients against double and central differences, the same bits every time; speed against a
  * thread per row. shape: rows, cols, values */
 #include "exercises/shared/layer_cases.h"

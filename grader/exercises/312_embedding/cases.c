@@ -1,4 +1,4 @@
-/* 312_embedding.c: the embedding and its gradient for crowds of equal tokens; sums; dropout held to
+/* 312_embedding: the embedding and its gradient for crowds of equal tokens; sums; dropout held to
  * Philox's specification, word by word. */
 #include "exercises/shared/embedding_cases.h"
 

@@ -1,4 +1,4 @@
-/* 313_attention.c: attention of all shapes, with and without a mask; scores that are equal, large,
+/* 313_attention: attention of all shapes, with and without a mask; scores that are equal, large,
  * or -infinity; the future does not reach the past; gradients against double and against central
  * differences; speed against a thread per query. shape: batch, heads, seq, dim, causal */
 #include "exercises/shared/attention_cases.h"

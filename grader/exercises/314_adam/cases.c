@@ -1,4 +1,4 @@
-/* 314_adam.c: steps of AdamW and of momentum against the same steps in double; groups with a decay
+/* 314_adam: steps of AdamW and of momentum against the same steps in double; groups with a decay
  * of their own; clipped gradients; the speed of AdamW against a copy on the device, byte for byte.
  * shape, unless it says otherwise: n, first step, how many steps */
 #include "correctness/case.h"

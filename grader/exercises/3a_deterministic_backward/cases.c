@@ -1,4 +1,4 @@
-/* 3a_deterministic_backward.c: the gradients of 312 for crowds of equal tokens, with the same bits
+/* 3a_deterministic_backward: the gradients of 312 for crowds of equal tokens, with the same bits
  * every time; its time against sums by atomics. shape: batch, seq, dim, vocab, text */
 #include "exercises/shared/embedding_cases.h"
 

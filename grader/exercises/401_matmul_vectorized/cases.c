@@ -1,4 +1,4 @@
-/* 401_matmul_vectorized.c: cases of the product with loads of 16 bytes, among them each matrix
+/* 401_matmul_vectorized: cases of the product with loads of 16 bytes, among them each matrix
  * whose rows, or whose first element, do not allow them; its speed against 214 as it was. */
 #include "exercises/shared/matmul_cases.h"
 

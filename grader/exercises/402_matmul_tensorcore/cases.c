@@ -1,4 +1,4 @@
-/* 402_matmul_tensorcore.c: cases of the products of bf16 and of fp16 with sums in fp32: what the
+/* 402_matmul_tensorcore: cases of the products of bf16 and of fp16 with sums in fp32: what the
  * inputs are after rounding is what counts, and products of two of them are exact. Its speed
  * against tensor cores that are fed from global memory. */
 #include "exercises/shared/matmul_half_cases.h"

@@ -1,5 +1,5 @@
 /*
- * 403_memory_analysis.c: what the student predicts of five frozen kernels and of one of the
+ * 403_memory_analysis: what the student predicts of five frozen kernels and of one of the
  * student's own, against what is so. Loads are counted by softgpu; on a GPU, where nobody counts,
  * those of the five are known by arithmetic that softgpu's counts confirm. Registers and occupancy
  * are the runtime's. Times under the roofline are the student's by hand, for numbers that each

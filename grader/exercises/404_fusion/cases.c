@@ -1,4 +1,4 @@
-/* 404_fusion.c: linear, bias and ReLU in one kernel, with and without the saved input of the ReLU;
+/* 404_fusion: linear, bias and ReLU in one kernel, with and without the saved input of the ReLU;
  * convolution, normalization and ReLU in one, with and without a residual; residual and layer
  * normalization in one (shape: rows, cols, values); speed against three
  * kernels where the sum is short. shape: batch, in, out; of a convolution as in conv_cases.h */

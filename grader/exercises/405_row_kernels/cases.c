@@ -1,4 +1,4 @@
-/* 405_row_kernels.c: softmax, layernorm and rmsnorm of rows that fit in registers, in shared memory
+/* 405_row_kernels: softmax, layernorm and rmsnorm of rows that fit in registers, in shared memory
  * and in neither; any alignment; what 304 and 311 hold theirs to; bytes moved; time against
  * three passes and against a copy. shape: rows, cols, values */
 #include "exercises/shared/layer_cases.h"

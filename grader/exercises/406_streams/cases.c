@@ -1,4 +1,4 @@
-/* 406_streams.c: every chunk once, whatever their number and size, from page-locked and pageable
+/* 406_streams: every chunk once, whatever their number and size, from page-locked and pageable
  * memory; nothing left behind; its speed against copy, kernel, copy, and on softgpu how much could
  * overlap, in how much memory. shape: n, iterations, chunks, streams, pinned, NaN and infinities */
 #include "correctness/case.h"

@@ -1,4 +1,4 @@
-/* 407_graphs.c: a step of small kernels, launched and replayed as a graph with other pointers each
+/* 407_graphs: a step of small kernels, launched and replayed as a graph with other pointers each
  * time; what a launch costs, by the grader's own clock; a persistent linear layer. Speed against
  * plain launches. shape of a step: n, rounds; of a layer: batch, in, out */
 #include "correctness/case.h"

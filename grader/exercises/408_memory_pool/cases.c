@@ -1,4 +1,4 @@
-/* 408_memory_pool.c: scripts of calls that the worker carries out (worker.c), held against a shadow
+/* 408_memory_pool: scripts of calls that the worker carries out (worker.c), held against a shadow
  * model: no two blocks overlap, sizes and errors are right after each call, the limit holds and is
  * enough; fills by streams, of which softgpu knows which race; what it takes from the device in a
  * training step; time against cudaMalloc and cudaFree. */

@@ -1,4 +1,4 @@
-/* 409_flash_attention.c: the cases of attention without memory for its scores; what storing them
+/* 409_flash_attention: the cases of attention without memory for its scores; what storing them
  * costs in memory and in bytes moved, of which a mask saves half. shape: batch, heads, seq, dim,
  * causal */
 #include "exercises/shared/flash/flash_cases.h"

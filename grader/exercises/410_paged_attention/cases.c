@@ -1,4 +1,4 @@
-/* 410_paged_attention.c: decoding against a softmax in double, from rows and from pages: contexts
+/* 410_paged_attention: decoding against a softmax in double, from rows and from pages: contexts
  * around the ends of pages and of splits, shuffled and shared pages, NaN wherever a context does
  * not reach, groups of any size; bytes of the cache against what is valid, the longest way of a
  * warp; time against reading the cache, and against a block per query head.

@@ -1,4 +1,4 @@
-/* 411_moe_router.c: the router's probabilities, choices and gates, with exact ties, overflow and
+/* 411_moe_router: the router's probabilities, choices and gates, with exact ties, overflow and
  * NaN; lists of entries for crowds, empty experts and every capacity; bytes and launches. */
 #include "exercises/shared/layer_cases.h"
 #include "exercises/shared/moe_cases.h"

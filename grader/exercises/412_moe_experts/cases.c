@@ -1,4 +1,4 @@
-/* 412_moe_experts.c: experts of every size, empty ones, dropped tokens; sums that are exact in any
+/* 412_moe_experts: experts of every size, empty ones, dropped tokens; sums that are exact in any
  * order, and what gelu and bf16 make of others; launches, tensor instructions and bytes. */
 #include "exercises/shared/layer_cases.h"
 #include "exercises/shared/matmul_half_cases.h"

@@ -1,4 +1,4 @@
-/* 413_int8.c: ties, ends, zero points and rows of nothing; products that are exact up to the last
+/* 413_int8: ties, ends, zero points and rows of nothing; products that are exact up to the last
  * int, whatever the sizes and the alignment; the way back to floats; tensor instructions and
  * bytes. */
 #include "exercises/shared/int8/gemm_s8_cases.h"

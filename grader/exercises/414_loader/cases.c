@@ -1,4 +1,4 @@
-/* 414_loader.c: scripts of calls that the worker carries out (worker.c) on a file that the grader
+/* 414_loader: scripts of calls that the worker carries out (worker.c) on a file that the grader
  * wrote: every batch in any order, with reads that return early, buffers that are copied from for
  * long, files that are cut off; what is left behind; time against reading and copying in turn. */
 #include "correctness/case.h"

@@ -1,4 +1,4 @@
-/* 415_allreduce_ring.c: sums and means of arrays on several devices, in any number of chunks that
+/* 415_allreduce_ring: sums and means of arrays on several devices, in any number of chunks that
  * have nothing in them; the same bits on all devices; the order between their streams. On a GPU two
  * devices, on softgpu up to eight. shape of a sum: devices, n, op, NaN and infinities */
 #include "exercises/shared/allreduce/allreduce_cases.h"

@@ -1,5 +1,5 @@
 /*
- * 418_find_the_bound.c: eight functions that are right and slow as they are handed out. Each case
+ * 418_find_the_bound: eight functions that are right and slow as they are handed out. Each case
  * judges a result and what the student says of the bound, for sizes that are drawn for each
  * student; the counters of the mended functions are traffic tests. So the skeleton, which has no
  * answers, passes nothing, and answers alone earn nothing for the functions.

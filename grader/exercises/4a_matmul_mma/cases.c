@@ -1,4 +1,4 @@
-/* 4a_matmul_mma.c: cases of the product by mma.sync, sizes just beside its tiles and rings, its
+/* 4a_matmul_mma: cases of the product by mma.sync, sizes just beside its tiles and rings, its
  * speed against 402 as it was, and what a product costs in shared memory. */
 #include "exercises/shared/matmul_half_cases.h"
 

@@ -1,4 +1,4 @@
-/* 4b_matmul_wgmma.c: cases of the product by TMA and wgmma, which GPUs of compute capability 9.0
+/* 4b_matmul_wgmma: cases of the product by TMA and wgmma, which GPUs of compute capability 9.0
  * have, and softgpu. Its speed against 4a as it was; on softgpu, which units do the work. */
 #include "exercises/shared/matmul_half_cases.h"
 

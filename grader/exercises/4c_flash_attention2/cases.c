@@ -1,4 +1,4 @@
-/* 4c_flash_attention2.c: attention in bf16; its rate compared with a product's; what it costs on
+/* 4c_flash_attention2: attention in bf16; its rate compared with a product's; what it costs on
  * tensor cores and in memory. shape: batch, heads, seq, dim, causal */
 #include "exercises/shared/flash/flash_half_cases.h"
 

@@ -1,4 +1,4 @@
-/* 4d_flash_attention2_backward.c: the gradients of attention in bf16, given what the forward pass
+/* 4d_flash_attention2_backward: the gradients of attention in bf16, given what the forward pass
  * left; its rate beside that of a product. shape: batch, heads, seq, dim, causal */
 #include "exercises/shared/flash/flash_backward_cases.h"
 

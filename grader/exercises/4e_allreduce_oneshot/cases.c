@@ -1,4 +1,4 @@
-/* 4e_allreduce_oneshot.c: sums and means of small arrays on several devices whose kernels wait for
+/* 4e_allreduce_oneshot: sums and means of small arrays on several devices whose kernels wait for
  * each other; sums in a row, and a device that is ahead of the others. On a GPU two devices, on
  * softgpu up to eight. shape of a sum: devices, n, op, NaN and infinities */
 #include "exercises/shared/allreduce/allreduce_cases.h"

@@ -1,4 +1,4 @@
-/* 4f_matmul_8bit.c: products of int8 that are exact, and of e4m3 with a scale for each block,
+/* 4f_matmul_8bit: products of int8 that are exact, and of e4m3 with a scale for each block,
  * whatever the sizes and the alignment; NaN, subnormal and the largest numbers; on softgpu, which
  * units do the work; their speed against the product of 413. */
 #include "exercises/shared/int8/gemm_s8_cases.h"

@@ -1,4 +1,4 @@
-/* 4g_matmul_3xtf32.c: cases of the product of fp32 on tensor cores, which must be as accurate as
+/* 4g_matmul_3xtf32: cases of the product of fp32 on tensor cores, which must be as accurate as
  * fp32: sums of many terms of one sign too, where rounding towards zero drifts. On softgpu, which
  * has 8 multiprocessors, wgmma takes what has at least four tiles of 128 x 256; smaller products
  * are of mma.sync. Its speed against 401 as it was, and how many products it needs. */

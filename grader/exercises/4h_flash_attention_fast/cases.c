@@ -1,4 +1,4 @@
-/* 4h_flash_attention_fast.c: the cases of 409; its speed beside three kernels that store the
+/* 4h_flash_attention_fast: the cases of 409; its speed beside three kernels that store the
  * scores; no memory for scores, no work for masked ones, operands in registers. shape: batch,
  * heads, seq, dim, causal */
 #include "exercises/shared/flash/flash_cases.h"

@@ -1,4 +1,4 @@
-/* 4i_flash_attention3.c: attention in bf16 by TMA and wgmma, which GPUs of compute capability 9.0
+/* 4i_flash_attention3: attention in bf16 by TMA and wgmma, which GPUs of compute capability 9.0
  * have, and softgpu. 4c's cases, and sizes beyond several tiles; its speed against 4c; on softgpu,
  * which units do the work. shape: batch, heads, seq, dim, causal */
 #include "exercises/shared/flash/flash_half_cases.h"

@@ -1,4 +1,4 @@
-/* 4j_flash_attention3_backward.c: the gradients of attention in bf16 by TMA and wgmma, which GPUs
+/* 4j_flash_attention3_backward: the gradients of attention in bf16 by TMA and wgmma, which GPUs
  * of compute capability 9.0 have, and softgpu. 4d's cases, and sizes beyond several tiles; its
  * speed beside a product's; on softgpu, which units do the work. shape: batch, heads, seq, dim,
  * causal */

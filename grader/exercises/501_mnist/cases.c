@@ -1,4 +1,4 @@
-/* 501_mnist.c: the network of 112 on the GPU, by the same cases, and its training loop. The labels
+/* 501_mnist: the network of 112 on the GPU, by the same cases, and its training loop. The labels
  * of the test images stay here: the worker sees the images and hands back logits. */
 #include "exercises/shared/mlp/mlp_cases.h"
 

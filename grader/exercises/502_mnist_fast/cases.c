@@ -1,4 +1,4 @@
-/* 502_mnist_fast.c: whole epochs of 501's network, step by step as the reference in double;
+/* 502_mnist_fast: whole epochs of 501's network, step by step as the reference in double;
  * launches for an epoch; on a GPU the accuracy after five epochs. Test images and labels stay
  * here. shape: images, then of each epoch: places in its order, batch */
 #include "exercises/shared/mlp/mlp_cases.h"

@@ -1,4 +1,4 @@
-/* 503_neural_network.c: cases of the network as a class of Python, against the reference of 112 and
+/* 503_neural_network: cases of the network as a class of Python, against the reference of 112 and
  * 501. worker.py beside this is what they do in Python. */
 #include "exercises/shared/mlp/mlp_cases.h"
 

@@ -1,4 +1,4 @@
-/* 504_resnet18_cpu.c: cases of ResNet-18 on the CPU: files of weights (weights_cases.c), the
+/* 504_resnet18_cpu: cases of ResNet-18 on the CPU: files of weights (weights_cases.c), the
  * forward pass stage by stage, and its speed as a part of what the core can multiply and add at
  * most. */
 #include "resnet18_weights.h"

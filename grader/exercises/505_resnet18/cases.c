@@ -1,4 +1,4 @@
-/* 505_resnet18.c: ResNet-18 on the GPU against the reference in double: stage by stage, whatever
+/* 505_resnet18: ResNet-18 on the GPU against the reference in double: stage by stage, whatever
  * else is in the batch and whatever the network computed before; its speed against the same network
  * of kernels with a thread per output. */
 #include "exercises/shared/resnet/resnet_cases.h"

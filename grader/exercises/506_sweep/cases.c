@@ -1,4 +1,4 @@
-/* 506_sweep.c: rows, medians, warm-up, budget, memory and errors of a sweep, against a forward pass
+/* 506_sweep: rows, medians, warm-up, budget, memory and errors of a sweep, against a forward pass
  * that knows how long it took (sweep_plan.h). */
 #include "correctness/case.h"
 

@@ -1,5 +1,5 @@
 /*
- * 507_resnet18_optimized.c: the optimized ResNet-18 against the reference in double, each precision
+ * 507_resnet18_optimized: the optimized ResNet-18 against the reference in double, each precision
  * as near to it as its rounding allows; its speed against plain kernels in fp32.
  */
 #include "exercises/shared/resnet/resnet_cases.h"

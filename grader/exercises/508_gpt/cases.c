@@ -1,4 +1,4 @@
-/* 508_gpt.c: a GPT against the same in double: loss, logits and the gradient of every parameter;
+/* 508_gpt: a GPT against the same in double: loss, logits and the gradient of every parameter;
  * what a token can see; what one step leaves to the next; and AdamW in its groups. */
 #include "exercises/shared/gpt/gpt_cases.h"
 

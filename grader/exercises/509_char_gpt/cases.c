@@ -1,4 +1,4 @@
-/* 509_char_gpt.c: training step by step against the same in double, in parts and after a
+/* 509_char_gpt: training step by step against the same in double, in parts and after a
  * checkpoint; checkpoints that are damaged; and writing, against a network that reads everything
  * anew for each token. */
 #include "exercises/shared/gpt/gpt_cases.h"

@@ -1,4 +1,4 @@
-/* 510_gpt2.c: training steps of GPT-2 in bf16 against the same in double: loss, the gradient of
+/* 510_gpt2: training steps of GPT-2 in bf16 against the same in double: loss, the gradient of
  * every parameter, and what AdamW makes of it; what one step leaves to the next; and memory. */
 #include "exercises/shared/gpt/gpt_cases.h"
 #include "exercises/shared/matmul_half_cases.h"

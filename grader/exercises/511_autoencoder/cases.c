@@ -1,4 +1,4 @@
-/* 511_autoencoder.c: both forward passes against a reference in double, every switch on and off and
+/* 511_autoencoder: both forward passes against a reference in double, every switch on and off and
  * what it changes, launches and bytes of the fused one, and its time against the layers one by one.
  * shape: batch, options, values */
 #include "511_autoencoder/autoencoder.h"

@@ -1,4 +1,4 @@
-/* 512_torch_ops.c: cases of the operations for PyTorch: every order in memory, empty tensors, the
+/* 512_torch_ops: cases of the operations for PyTorch: every order in memory, empty tensors, the
  * stream, what is refused, what CUDA refuses. worker.py beside this is what they do in Python, with
  * a stand-in for torch's tensors; torch itself is asked where it is. */
 #include "exercises/shared/attention_cases.h"

@@ -1,4 +1,4 @@
-/* 513_data_parallel.c: training by one GPU and by two, step by step against the same in double, in
+/* 513_data_parallel: training by one GPU and by two, step by step against the same in double, in
  * parts too; parameters that are the same bits on all of them; and what must be refused. */
 #include "exercises/shared/gpt/gpt_cases.h"
 

@@ -1,5 +1,5 @@
 /*
- * 514_close_the_gaps.c: a training that is right and waits as it is handed out. Each case judges
+ * 514_close_the_gaps: a training that is right and waits as it is handed out. Each case judges
  * losses and parameters, and what the student says of the gaps; their counts, mended, are traffic
  * tests, and the case of the page-locked memory. So the skeleton, which has no answers, passes
  * nothing.

@@ -1,5 +1,5 @@
 /*
- * 5c_resnet18_int8.c: ResNet-18 of whole numbers: each convolution from the student's own input of
+ * 5c_resnet18_int8: ResNet-18 of whole numbers: each convolution from the student's own input of
  * it, within half a step; the scales of the calibration; logits and classes beside the reference in
  * double; tensor instructions and bytes.
  */
