@@ -97,7 +97,7 @@ __global__ static void count_kernel(unsigned *count, choice c)
 __global__ static void take_kernel(unsigned *out, unsigned *place, unsigned *count,
                                    const unsigned *begin, choice c)
 {
-    /* TODO: each row's lanes by ballot; where the warp begins; store, row by row (about 17
+    /* TODO: each row's lanes by ballot; where the warp begins; store, row by row (about 16
        lines). */
 }
 
@@ -106,7 +106,7 @@ static cudaError_t take(unsigned *out, unsigned *place, unsigned *count, choice 
                         cudaStream_t stream)
 {
     /* TODO: of nothing, a count of 0. One counter more than tiles, which a block beyond the end
-       sets to 0: scanned, it is the count of all (about 10 lines). */
+       sets to 0: scanned, it is the count of all (about 11 lines). */
     NOT_IMPLEMENTED(out, place, count, c, stream);
     return cudaSuccess;
 }
@@ -124,13 +124,13 @@ cudaError_t compact(unsigned *out, unsigned *count, const unsigned *in, size_t n
 __global__ static void lengths_kernel(unsigned *lengths, const unsigned *begin,
                                       const unsigned *runs, unsigned n)
 {
-    /* TODO: the last run ends with the array (about 5 lines). */
+    /* TODO: the last run ends with the array (about 4 lines). */
 }
 
 cudaError_t run_lengths(unsigned *values, unsigned *lengths, unsigned *runs, const unsigned *in,
                         size_t n, cudaStream_t stream)
 {
-    /* TODO: room for where each run begins; take; the lengths (about 11 lines). */
+    /* TODO: room for where each run begins; take; the lengths (about 12 lines). */
     NOT_IMPLEMENTED(values, lengths, runs, in, n, stream);
     return cudaSuccess;
 }
@@ -174,7 +174,7 @@ __global__ static void move_kernel(unsigned *to_keys, unsigned *to_values, const
     __shared__ uint2 sorted[TILE]; /* key, value */
     unsigned key[ROWS], rank[ROWS], *of_warp = count[threadIdx.x / 32];
     /* TODO: rank in the warp, digits and warps scanned, sorted, stored. A key of all ones
-       stands for those beyond the end: it comes last (about 27 lines). */
+       stands for those beyond the end: it comes last (about 21 lines). */
 }
 
 /** A pass: count, scan, move, by the digit that begins at bit `shift`. */

@@ -265,7 +265,7 @@ static const traffic_test traffic[] = {
      .count = moved_bytes,
      .ideal = 6.0 * (1 << 17),
      .bound = AT_MOST,
-     .wanted = 3.0},
+     .wanted = 3.5},
     {.metric = {"DRAM bytes", .relative_to = MINIMUM, .shape = "2^17 elements, long runs"},
      .function = "run_lengths",
      .run = run_lengths,
@@ -273,7 +273,7 @@ static const traffic_test traffic[] = {
      .count = moved_bytes,
      .ideal = 4.0 * (1 << 17),
      .bound = AT_MOST,
-     .wanted = 6.0},
+     .wanted = 8.0},
     {.metric = {"DRAM bytes", .relative_to = "bytes of the pairs", .shape = "2^16 pairs"},
      .function = "sort_pairs",
      .run = sort_pairs,
@@ -288,7 +288,7 @@ static const traffic_test traffic[] = {
      .shape = {1 << 16},
      .count = instructions_per_warp,
      .bound = AT_MOST,
-     .wanted = 40000},
+     .wanted = 15000},
     {0},
 };
 
