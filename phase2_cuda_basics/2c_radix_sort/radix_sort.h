@@ -1,10 +1,9 @@
 /*
  * radix_sort.h: the contract of exercise 2c. The conventions are in basics.h.
  *
- * No output overlaps an input or another output. Each array of outputs has room for n elements; of
- * compact and run_lengths only the first *count or *runs are meant, and those behind may hold
- * anything. More than 2^31 - 1 elements are cudaErrorInvalidValue. Scratch: cudaMallocAsync, freed
- * on the same stream, after an error too.
+ * No output overlaps an input or another output. Arrays have room for n elements; of compact and
+ * run_lengths those behind the first *count or *runs may hold anything. More than 2^31 - 1 elements
+ * are cudaErrorInvalidValue. Scratch: cudaMallocAsync, freed on the same stream, even after errors.
  */
 #ifndef COURSE_RADIX_SORT_H
 #define COURSE_RADIX_SORT_H
@@ -21,12 +20,12 @@ extern "C" {
 cudaError_t compact(unsigned *out, unsigned *count, const unsigned *in, size_t n, unsigned low,
                     unsigned high, cudaStream_t stream);
 
-/** A run is as many equal neighbours in in[n] as there are. values, lengths: of each run, in their
+/** A run is a longest sequence of equal neighbours in in[n]. values, lengths: of each run, in their
  *  order; *runs, on the device, how many. */
 cudaError_t run_lengths(unsigned *values, unsigned *lengths, unsigned *runs, const unsigned *in,
                         size_t n, cudaStream_t stream);
 
-/** The pairs (keys[i], values[i]), i < n, by rising key; pairs of equal keys stay in their order. */
+/** out = the n pairs of keys and values by rising key; pairs of equal keys stay in their order. */
 cudaError_t sort_pairs(unsigned *out_keys, unsigned *out_values, const unsigned *keys,
                        const unsigned *values, size_t n, cudaStream_t stream);
 

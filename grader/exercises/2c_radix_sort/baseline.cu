@@ -1,6 +1,6 @@
 /*
- * The frozen baseline of 2c: a bitonic sort, whose every step reads and writes all pairs. No pair
- * goes beyond n: the larger one of two goes up, as if beyond n all were infinite.
+ * The frozen baseline of 2c: a bitonic sort, not stable, whose every step goes over all pairs. The
+ * larger one of two always goes up, as if all keys beyond n were infinite, so n may be any number.
  */
 #include <cuda_runtime.h>
 #include <stddef.h>

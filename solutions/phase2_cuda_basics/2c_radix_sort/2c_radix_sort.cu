@@ -1,26 +1,26 @@
 /*
  * 2c_radix_sort.cu: compaction, run-length encoding and a radix sort, each around the scan of 210.
  *
- * The idea: many threads each have something to store, and none knows where. So all count first, a
- * scan of the counts says where each begins, and then all store. Compaction counts the kept
- * elements of each tile. Run-length encoding keeps the first element of each run, and its place: a
- * run is as long as it is far to the next. A pass of the sort has one counter per tile and digit,
- * and scans the table digit after digit:
+ * The idea: each of many threads has something to store, and none knows where. So all count first,
+ * a scan of the counts says where each begins, and then all store. Compaction counts the kept
+ * elements of each tile. Run-length encoding keeps the first element of each run, and its place:
+ * the length is the distance to the next one. A pass of the sort has a counter for each tile and
+ * digit, and scans this table digit after digit:
  *
- *     pass of the sort       digit 0      digit 1      ...
- *     counted in tile        0   1   2    0   1   2
- *                            3   1   2    2   2   0
- *     scanned                0   3   4    6   8  10      where each tile's digits begin
+ *     digit       0            1
+ *     tile        0   1   2    0   1   2
+ *     counted     3   1   2    2   2   0
+ *     scanned     0   3   4    6   8  10      where the tile's keys with this digit go
  *
- * Four passes of 8 bits sort 32, the low bits first, because a pass keeps equal digits in order.
+ * Four passes of 8 bits sort 32, the low bits first: each pass keeps the order of equal digits.
  *
  * In a tile a warp takes 32 neighbours at a time. Lanes that have the same digit find each other
- * (__match_any_sync), and count it once for all. Then the counts of the warps are scanned too.
+ * (__match_any_sync), and one of them counts for all. Then the counts of the warps are scanned.
  *
- * The cost removed: a trip to memory per bit, and stores that are scattered. A tile is sorted in
- * shared memory before it is stored, so that neighbours go to neighbours wherever they have the
- * same digit. The cost left: keys are read twice per pass, and each pass waits for its scan. With
- * the look-back of 2b a pass reads them once (Onesweep).
+ * The cost removed: a trip to memory per bit, and scattered stores. A tile is sorted in shared
+ * memory before it is stored, so that neighbours with the same digit go to neighbours. The cost
+ * left: keys are read twice per pass, and each pass waits for its scan. With the look-back of 2b a
+ * pass reads them once (Onesweep).
  */
 #include "210_scan/scan.h"
 #include "2c_radix_sort/radix_sort.h"
@@ -102,8 +102,8 @@ __global__ static void count_kernel(unsigned *count, choice c)
     /* END SOLUTION */
 }
 
-/** Those that are taken, one behind the other, and, unless that is NULL, where they were.
- *  begin[tile] is how many are taken before it, and begin[tiles] of all: *count. */
+/** The taken elements, one behind the other; their places in the array, unless place is NULL; and
+ *  their *count. begin[tiles + 1]: how many are taken before each tile, and of all. */
 __global__ static void take_kernel(unsigned *out, unsigned *place, unsigned *count,
                                    const unsigned *begin, choice c)
 {
