@@ -1,5 +1,7 @@
 // RIGHT: four bits a pass, one key per thread, tiles split bit by bit; lengths by atomics
+#include "210_scan/scan.h"
 #include "2c_radix_sort/radix_sort.h"
+#include <limits.h>
 
 enum { TILE = 1024, DIGITS = 16 };
 
@@ -20,30 +22,6 @@ __device__ static unsigned flags_before(bool flag, unsigned *all)
     return lower + __popc(mine & ((1u << lane) - 1));
 }
 
-/* One block: each of x[n] becomes the sum of those before it; x[n] that of all. */
-__global__ static void scan_all(unsigned *x, size_t n)
-{
-    __shared__ unsigned part[TILE];
-    const size_t each = (n - 1) / TILE + 1, first = threadIdx.x * each;
-    unsigned sum = 0;
-    for (size_t i = first; i < first + each && i < n; i++) sum += x[i];
-    part[threadIdx.x] = sum;
-    __syncthreads();
-    for (unsigned d = 1; d < TILE; d *= 2) {
-        const unsigned add = threadIdx.x >= d ? part[threadIdx.x - d] : 0;
-        __syncthreads();
-        part[threadIdx.x] += add;
-        __syncthreads();
-    }
-    unsigned before = part[threadIdx.x] - sum;
-    for (size_t i = first; i < first + each && i < n; i++) {
-        const unsigned here = x[i];
-        x[i] = before;
-        before += here;
-    }
-    if (threadIdx.x == TILE - 1) x[n] = part[TILE - 1];
-}
-
 __device__ static bool wanted(const unsigned *in, size_t n, const uint2 *range)
 {
     const size_t i = (size_t)blockIdx.x * TILE + threadIdx.x;
@@ -60,14 +38,13 @@ __global__ static void count_wanted(unsigned *table, const unsigned *in, size_t 
 }
 
 __global__ static void store_wanted(unsigned *out, unsigned *lengths, unsigned *count,
-                                    const unsigned *table, const unsigned *in, size_t n, uint2 r,
-                                    bool runs)
+                                    const unsigned *table, const unsigned *in, size_t n, uint2 r)
 {
     const unsigned i = blockIdx.x * TILE + threadIdx.x;
-    const bool mine = wanted(in, n, runs ? NULL : &r);
+    const bool mine = wanted(in, n, lengths ? NULL : &r);
     unsigned all, to = table[blockIdx.x] + flags_before(mine, &all);
     if (mine) out[to] = in[i];
-    if (mine && runs) {
+    if (mine && lengths) {
         atomicAdd(&lengths[to], i + 1);
         if (i + 1 < n) atomicAdd(&lengths[to + 1], 0u - (i + 1));
     }
@@ -79,18 +56,17 @@ static cudaError_t keep(unsigned *out, unsigned *lengths, unsigned *count, const
 {
     const unsigned tiles = (unsigned)((n + TILE - 1) / TILE);
     unsigned *table;
-    if (n >= 1ull << 31) return cudaErrorInvalidValue;
+    if (n > INT_MAX) return cudaErrorInvalidValue;
     if (n == 0) return cudaMemsetAsync(count, 0, sizeof *count, stream);
-    if (lengths) {
-        const cudaError_t e = cudaMemsetAsync(lengths, 0, n * sizeof *lengths, stream);
-        if (e != cudaSuccess) return e;
-    }
     cudaError_t error = cudaMallocAsync((void **)&table, (tiles + 1) * sizeof *table, stream);
     if (error != cudaSuccess) return error;
-    count_wanted<<<tiles, TILE, 0, stream>>>(table, in, n, r, lengths != NULL);
-    scan_all<<<1, TILE, 0, stream>>>(table, tiles);
-    store_wanted<<<tiles, TILE, 0, stream>>>(out, lengths, count, table, in, n, r, lengths != NULL);
-    error = cudaGetLastError();
+    if (lengths) error = cudaMemsetAsync(lengths, 0, n * sizeof *lengths, stream);
+    count_wanted<<<tiles + 1, TILE, 0, stream>>>(table, in, n, r, lengths != NULL);
+    if (error == cudaSuccess) error = exclusive_scan((int *)table, (int *)table, tiles + 1, stream);
+    if (error == cudaSuccess) {
+        store_wanted<<<tiles, TILE, 0, stream>>>(out, lengths, count, table, in, n, r);
+        error = cudaGetLastError();
+    }
     cudaFreeAsync(table, stream);
     return error;
 }
@@ -99,8 +75,7 @@ extern "C" cudaError_t compact(unsigned *out, unsigned *count, const unsigned *i
                                unsigned low, unsigned high, cudaStream_t stream)
 {
     if (low <= high) return keep(out, NULL, count, in, n, make_uint2(low, high - low), stream);
-    if (n >= 1ull << 31) return cudaErrorInvalidValue;
-    return cudaMemsetAsync(count, 0, sizeof *count, stream);
+    return keep(out, NULL, count, in, n > INT_MAX ? n : 0, make_uint2(0, 0), stream);
 }
 
 extern "C" cudaError_t run_lengths(unsigned *values, unsigned *lengths, unsigned *runs,
@@ -147,23 +122,23 @@ __global__ static void spread(unsigned *to_keys, unsigned *to_values, const unsi
 extern "C" cudaError_t sort_pairs(unsigned *out_keys, unsigned *out_values, const unsigned *keys,
                                   const unsigned *values, size_t n, cudaStream_t stream)
 {
-    if (n >= 1ull << 31) return cudaErrorInvalidValue;
+    if (n > INT_MAX) return cudaErrorInvalidValue;
     if (n == 0) return cudaSuccess;
-    const unsigned tiles = (unsigned)((n + TILE - 1) / TILE);
-    const size_t counters = (size_t)tiles * DIGITS;
+    const unsigned tiles = (unsigned)((n + TILE - 1) / TILE), counters = tiles * DIGITS;
     unsigned *table;
     cudaError_t error =
-        cudaMallocAsync((void **)&table, (counters + 1 + 2 * n) * sizeof *table, stream);
+        cudaMallocAsync((void **)&table, (counters + 2 * n) * sizeof *table, stream);
     if (error != cudaSuccess) return error;
-    for (int shift = 0; shift < 32; shift += 4) {
-        unsigned *to = shift % 8 ? out_keys : table + counters + 1;
+    for (int shift = 0; shift < 32 && error == cudaSuccess; shift += 4) {
+        unsigned *to = shift % 8 ? out_keys : table + counters;
         unsigned *to_v = shift % 8 ? out_values : to + n;
         tally<<<tiles, TILE, 0, stream>>>(table, keys, n, shift);
-        scan_all<<<1, TILE, 0, stream>>>(table, counters);
+        error = exclusive_scan((int *)table, (int *)table, counters, stream);
+        if (error != cudaSuccess) break;
         spread<<<tiles, TILE, 0, stream>>>(to, to_v, keys, values, table, n, shift);
+        error = cudaGetLastError();
         keys = to, values = to_v;
     }
-    error = cudaGetLastError();
     cudaFreeAsync(table, stream);
     return error;
 }
