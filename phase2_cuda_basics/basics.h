@@ -31,5 +31,6 @@
 #include "217_histogram/histogram.h"
 #include "2a_matmul_warptile/matmul_warptile.h"
 #include "2b_scan_single_pass/scan_single_pass.h"
+#include "2c_radix_sort/radix_sort.h"
 
 #endif

@@ -238,6 +238,7 @@ END_TEST
 static const char *const unmeasured[] = {"baseline_attention",
                                          "baseline_attention_backward",
                                          "baseline_average_models",
+                                         "baseline_bitonic",
                                          "baseline_blur",
                                          "baseline_dot_product",
                                          "baseline_embedding_backward",
