@@ -167,6 +167,23 @@ static void run_epochs(const long *shape)
     mlp_expect_these(&after, params, "after the last epoch");
 }
 
+/* One class is so sure that its exponential is no float. */
+static void run_sure(const long *shape)
+{
+    data d = draw_data((int)shape[0]);
+    float *params = f32_array(MLP_PARAMS);
+    memcpy(params, d.params, MLP_PARAMS * sizeof *params);
+    params[MLP_PARAMS - 1 - random_below(case_random(), MLP_CLASSES)] = 200.0f; /* of bias2 */
+    d.params = params;
+    reference_mlp after = reference_mlp_create(params);
+    epoch e = draw_epoch(&d, shape[1], shape[2]);
+    reference_epoch(&after, &d, &e);
+    create(NETWORK, &d);
+    train(NETWORK, &e);
+    expect_losses(&e);
+    destroy(NETWORK);
+}
+
 /* Nothing to do, nobody wants the losses, and batches that are refused: the network is then as it
  * was, and goes on. */
 static void run_odd_calls(const long *shape)
@@ -323,6 +340,7 @@ static const grading_case cases[] = {
     {.name = "last_partial_batch", .run = run_epochs, .shape = {24, 19, 8}},
     {.name = "fewer_images_than_a_batch", .run = run_epochs, .shape = {9, 7, 64}},
     {.name = "batches_of_1", .run = run_epochs, .shape = {10, 4, 1}},
+    {.name = "a_sure_class", .run = run_sure, .shape = {12, 18, 9}, .once = true},
     {.name = "other_epochs", .run = run_epochs, .shape = {30, 24, 9, 13, 5, 20, 20}, .once = true},
     {.name = "any_batch", .run = run_epochs, .shape = {20, 20, 2}, .most = {20, 20, 20}},
     LONG_ROW("batch_of_300", run_epochs, 300, 300, 300),
