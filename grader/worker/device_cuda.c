@@ -285,7 +285,8 @@ void device_clock_start(void)
 double device_clock_stop(void)
 {
     float milliseconds = 0.0f;
-    wait_for_all(); /* work on hidden streams counts too */
+    /* Work on hidden streams counts too. An error of the call stays the last one. */
+    if (wait_for_all() != cudaSuccess) return 0.0;
     cudaEventRecord(stop, stream);
     cudaEventSynchronize(stop);
     cudaEventElapsedTime(&milliseconds, start, stop);

@@ -276,6 +276,13 @@ static void run_no_memory(const long *shape)
         release(0);
         WORDS(n);
     }
+    const float one = 1.0f; /* no more of them is read: the memory comes first */
+    refuse_length(0);
+    call_refused(OUT_OF_MEMORY, "from_slice",
+                 ARGS(handle_out(0), i32(1), host(in_f32("h_values", &one, 1)), u64(n), u64(n),
+                      u64(1)));
+    release(0);
+    WORDS(n);
     expect_alive();
 }
 
@@ -396,6 +403,7 @@ static const grading_case cases[] = {
     {.name = "shape of one too many", .run = run_shape, .shape = {16, 3, 5}},
     {.name = "shape of none", .run = run_shape, .shape = {16, 16, 3}},
     {.name = "shape of 5 x 0 for 15", .run = run_shape, .shape = {15, 5, 0}},
+    {.name = "shape of 0 x 5 for 15", .run = run_shape, .shape = {15, 0, 5}},
     {.name = "shape of 3 x 5 for none", .run = run_shape, .shape = {0, 3, 5}},
     /* (2^63 + 8) x 2 */
     {.name = "shape that wraps", .run = run_shape, .shape = {16, LONG_MIN + 8, 2}},

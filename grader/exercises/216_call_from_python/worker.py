@@ -131,6 +131,8 @@ def two_alive(student, told, x, y, rows, cols):
     """Two objects at a time, used in turns; the end of one is not the end of the other."""
     x, y = x.reshape(rows, cols), y.reshape(rows, cols)
     first, second = student.DeviceArray(rows, cols), student.DeviceArray(rows, cols)
+    first.upload(y)
+    kept = first.download()
     first.upload(x)
     second.upload(y)
     good = numpy.array_equal(first.download(), x) and numpy.array_equal(second.download(), y)
@@ -140,6 +142,8 @@ def two_alive(student, told, x, y, rows, cols):
     gc.collect()
     again = good and numpy.array_equal(second.download(), y)
     words = "" if again else "of two arrays that live at a time one changed the other"
+    if not words and not numpy.array_equal(kept, y):
+        words = "what download had returned changed afterwards: each is to be a new array"
     third = student.DeviceArray(rows, cols)
     third.free()
     again = student.DeviceArray(rows, cols)  # may lie where the third did

@@ -13,7 +13,7 @@
 enum { INVALID_VALUE = 1 };   /* of cudaError_t */
 enum { NOTHING_KEPT = -1 };   /* a capacity that drops every token */
 enum { FIRST_WEIGHTS = 13 };  /* number of the argument */
-enum { RANDOM, WHOLE, NANS }; /* what the numbers are */
+enum { RANDOM, WHOLE, NANS, FAR }; /* what the numbers are */
 
 /* The sizes of a case, and what the call is made with: inputs in bf16, and as floats. */
 typedef struct moe {
@@ -60,7 +60,8 @@ static moe draw(const long *shape)
     const size_t size = (size_t)(m.dim * m.ffn);
     m.input16 = numbers(&m.input, (size_t)(m.tokens * m.dim), kind, 2.0f);
     for (int i = 0; i < 2 * m.sets; i++) {
-        const float high = i < m.sets ? 2.0f / sqrtf((float)m.dim + 1.0f) : 1.0f;
+        const float up = kind == FAR ? 60.0f : 2.0f; /* sums of FAR: exp of them overflows */
+        const float high = i < m.sets ? up / sqrtf((float)m.dim + 1.0f) : 1.0f;
         m.weights16[i] = numbers(&m.weights[i], size, kind, high);
     }
     m.pointers = (unsigned long long *)f64_array((size_t)(2 * m.experts));
@@ -248,6 +249,7 @@ static const grading_case cases[] = {
     CASE("whole numbers, 70 tokens", 70, 3, 2, 64, 48, UNIFORM, 0, WHOLE),
     CASE("whole numbers, long sums", 12, 1, 1, 400, 456, UNIFORM, 0, WHOLE),
     {.name = "nan", .run = run_nan, .shape = {30, 5, 1, 24, 24, UNIFORM, 0, NANS}},
+    CASE("sums far from 0, 40 tokens", 40, 3, 2, 24, 40, UNIFORM, 0, FAR),
     CASE("0 tokens", 0, 3, 2, 16, 16),
     CASE("0 -> 16", 5, 3, 2, 0, 16),
     CASE("16 -> 0", 5, 3, 2, 16, 0),

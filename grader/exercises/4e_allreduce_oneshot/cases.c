@@ -62,7 +62,7 @@ static allreduce_call call_of(float *const *x, size_t n, int gpus, int op, argum
     return s;
 }
 
-/* Three sums, of all elements, of the first third of them, and of all. */
+/* Three sums, of all elements, of the second third of them, and of all. */
 static void run_in_a_row(const long *shape)
 {
     const int gpus = (int)shape[0], op = (int)shape[2];
@@ -72,11 +72,12 @@ static void run_in_a_row(const long *shape)
     allreduce_draw(x, n, gpus, 0);
     const allreduce_wanted w =
         allreduce_sum_of(x, n, gpus, allreduce_factor(op, gpus) * again(op, gpus));
-    for (size_t i = 0; i < n / 3; i++) w.sum[i] *= again(op, gpus), w.scale[i] *= again(op, gpus);
+    for (size_t i = n / 3; i < n / 3 * 2; i++)
+        w.sum[i] *= again(op, gpus), w.scale[i] *= again(op, gpus);
     call_cuda("oneshot_open_from", ARGS(handle_out(PLAN), i32(gpus), i32(from),
                                         host(out_i32("h_current", &current, 1))));
     expect_current("oneshot_open", current, from);
-    allreduce_call s = call_of(x, n, gpus, op, i32(from), host(out_i32("h_current", &current, 1)));
+    allreduce_call s = call_of(x, n, gpus, op, i32(gpus), host(out_i32("h_current", &current, 1)));
     call_cuda("oneshot_in_a_row", s.arguments, s.count);
     expect_current("allreduce_oneshot", current, from);
     allreduce_expect(x, n, gpus, w);

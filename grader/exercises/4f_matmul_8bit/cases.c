@@ -83,7 +83,7 @@ static void draw_part(size_t begin, size_t end, void *context)
     }
 }
 
-/* Scales of what is exact are powers of 2. */
+/* Scales of what is exact are powers of 2; those of ANY value have any sign, or are 0. */
 static matrix draw_matrix(long rows, long cols, long rows_of_scale, long values)
 {
     matrix a = {.rows = rows, .cols = cols, .rows_of_scale = rows_of_scale};
@@ -96,6 +96,7 @@ static matrix draw_matrix(long rows, long cols, long rows_of_scale, long values)
     for (size_t i = 0; i < scales_of(&a); i++) {
         const float fraction = is_exact(values) ? 1.0f : random_f32_between(1, 1.0f, 2.0f)[0];
         a.scale[i] = ldexpf(fraction, random_i32(1, -3, 4)[0]);
+        if (values == ANY) a.scale[i] *= (float)random_i32(1, -1, 2)[0];
     }
     return a;
 }
@@ -140,7 +141,7 @@ static void reference(double want[MISTAKES], double *terms, const matrix *a, con
             sum += term, size += fabs(term);
         }
         for (int e = 0; e < MISTAKES; e++) want[e] += scale_with(e, a, b, i, j, t) * sum;
-        *terms += scale_with(RIGHT, a, b, i, j, t) * size;
+        *terms += fabs(scale_with(RIGHT, a, b, i, j, t)) * size;
     }
 }
 

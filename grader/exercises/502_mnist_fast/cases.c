@@ -90,15 +90,21 @@ static void create(int number, const data *d)
                     host(in_i32("h_labels", d->labels, (size_t)d->count)), i32(d->count)));
 }
 
+static void train_at(void (*call)(const char *, argument *, int), int number, epoch *e,
+                     unsigned losses_at, unsigned order_at)
+{
+    call("mlp_fast_train_epoch",
+         ARGS(handle(number), shifted(out_f32("d_losses", e->got, (size_t)steps_of(e)), losses_at),
+              shifted(in_i32("d_order", e->order, (size_t)e->n), order_at), i32(e->n),
+              i32(e->batch), f32(e->first_lr), f32(e->last_lr), stream()));
+}
+
 /* Arrays lie elsewhere each time: who captured the addresses of the last epoch reads those. */
 static void train_by(void (*call)(const char *, argument *, int), int number, epoch *e)
 {
     static unsigned turn;
     const unsigned at = 4 * (turn++ % SHIFTS);
-    call("mlp_fast_train_epoch",
-         ARGS(handle(number), shifted(out_f32("d_losses", e->got, (size_t)steps_of(e)), at),
-              shifted(in_i32("d_order", e->order, (size_t)e->n), 4 * SHIFTS - at), i32(e->n),
-              i32(e->batch), f32(e->first_lr), f32(e->last_lr), stream()));
+    train_at(call, number, e, at, 4 * SHIFTS - at);
 }
 
 static void train(int number, epoch *e)
@@ -165,6 +171,39 @@ static void run_epochs(const long *shape)
         destroy(NETWORK);
     } while (++run < RUNS && !mlp_params_agree(&after, params));
     mlp_expect_these(&after, params, "after the last epoch");
+}
+
+/* One class is so sure that its exponential is no float. */
+static void run_sure(const long *shape)
+{
+    data d = draw_data((int)shape[0]);
+    float *params = f32_array(MLP_PARAMS);
+    memcpy(params, d.params, MLP_PARAMS * sizeof *params);
+    params[MLP_PARAMS - 1 - random_below(case_random(), MLP_CLASSES)] = 200.0f; /* of bias2 */
+    d.params = params;
+    reference_mlp after = reference_mlp_create(params);
+    epoch e = draw_epoch(&d, shape[1], shape[2]);
+    reference_epoch(&after, &d, &e);
+    create(NETWORK, &d);
+    train(NETWORK, &e);
+    expect_losses(&e);
+    destroy(NETWORK);
+}
+
+/* Of losses and order only one lies elsewhere than in the epoch before. */
+static void run_one_is_new(const long *shape)
+{
+    const unsigned at[][2] = {{0, 0}, {0, 4}, {4, 4}, {4, 0}};
+    const data d = draw_data((int)shape[0]);
+    reference_mlp after = reference_mlp_create(d.params);
+    create(NETWORK, &d);
+    for (size_t run = 0; run < sizeof at / sizeof *at; run++) {
+        epoch e = draw_epoch(&d, shape[1], shape[2]);
+        reference_epoch(&after, &d, &e);
+        train_at(call_cuda, NETWORK, &e, at[run][0], at[run][1]);
+        expect_losses(&e);
+    }
+    destroy(NETWORK);
 }
 
 /* Nothing to do, nobody wants the losses, and batches that are refused: the network is then as it
@@ -323,6 +362,8 @@ static const grading_case cases[] = {
     {.name = "last_partial_batch", .run = run_epochs, .shape = {24, 19, 8}},
     {.name = "fewer_images_than_a_batch", .run = run_epochs, .shape = {9, 7, 64}},
     {.name = "batches_of_1", .run = run_epochs, .shape = {10, 4, 1}},
+    {.name = "a_sure_class", .run = run_sure, .shape = {12, 18, 9}, .once = true},
+    {.name = "one_array_is_new", .run = run_one_is_new, .shape = {10, 8, 8}, .once = true},
     {.name = "other_epochs", .run = run_epochs, .shape = {30, 24, 9, 13, 5, 20, 20}, .once = true},
     {.name = "any_batch", .run = run_epochs, .shape = {20, 20, 2}, .most = {20, 20, 20}},
     LONG_ROW("batch_of_300", run_epochs, 300, 300, 300),

@@ -123,7 +123,7 @@ cudaError_t from_slice(tensor **t, int device, const float *h, size_t count, siz
                        size_t cols)
 {
     *t = NULL;
-    if ((double)rows * (double)cols > 1e18 || rows * cols != count) {
+    if ((rows > 0 && cols > (size_t)-1 / rows) || rows * cols != count) {
         sprintf(said, "shape %zu x %zu, but there are %zu", rows, cols, count);
         return leave(cudaErrorInvalidValue);
     }
