@@ -62,6 +62,39 @@ static void call_gemm(const long *shape, float alpha, const stored *a, const sto
                    i32((int)c->ld)));
 }
 
+/* NaN is in c where beta is 0, in a and b where alpha is 0, and between the rows of a and b. */
+static void expect_unread(const float *c, const double *want, const long *shape)
+{
+    const long n = shape[3], size = shape[2] * n, gap = shape[5], alpha = shape[6], beta = shape[7];
+    const char *const why =
+        beta == 0    ? "as c was before: where beta is 0, c is set and not multiplied"
+        : alpha == 0 ? "as a and b are: where alpha is 0, they are not read"
+                     : "as all between the rows of a and b: row i of a matrix begins at i * its ld";
+    long i = 0;
+    while (i < size && (!isnan(c[i]) || isnan(want[i]))) i++;
+    expect(i == size || (beta && alpha && !gap), "c[%ld][%ld] is NaN, %s", i / n, i % n, why);
+}
+
+/* x[rows x cols] as a tile has it that was packed column by column. */
+static const float *turned(const float *x, long rows, long cols)
+{
+    float *tile = f32_array((size_t)(rows * cols));
+    for (long i = 0; i < rows * cols; i++) tile[i] = x[i % rows * cols + i / rows];
+    return tile;
+}
+
+/* c[m x n] = a * b came out wrong. */
+static void suspect_packing(const float *c, const float *a, const float *b, long m, long n, long k)
+{
+    double *of_a = f64_array((size_t)(m * n)), *of_b = f64_array((size_t)(m * n));
+    double *scale = f64_array((size_t)(m * n));
+    reference_matmul(of_a, scale, turned(a, m, k), b, m, n, k);
+    reference_matmul(of_b, scale, a, turned(b, k, n), m, n, k);
+    suspect_product(c, a, b, m, n, k);
+    suspect("a tile of op(a) is packed column by column, not row by row", of_a);
+    suspect("a tile of op(b) is packed column by column, not row by row", of_b);
+}
+
 /* a [m x k] and b [k x n] are op(a) and op(b). shape: trans_a, trans_b, m, n, k, gap, two times
  * alpha and beta, shift */
 static void multiply_and_check(const float *a, const float *b, const long *shape)
@@ -73,7 +106,7 @@ static void multiply_and_check(const float *a, const float *b, const long *shape
     stored c = stored_of(m, n, 3 * gap);
     const float *before = random_f32(c.size);
     double *want = f64_array(size), *scale = f64_array(size);
-    double *overwritten = f64_array(size), *both = f64_array(size); /* mistakes */
+    double *overwritten = f64_array(size), *both = f64_array(size), *of_c = f64_array(size);
 
     for (size_t i = 0; i < c.size; i++) c.data[i] = before[i];
     if (alpha != 0.0f) reference_matmul(want, scale, a, b, m, n, k);
@@ -81,16 +114,22 @@ static void multiply_and_check(const float *a, const float *b, const long *shape
         float *held = &c.data[(long)i / n * c.ld + (long)i % n];
         overwritten[i] = alpha * want[i];
         both[i] = alpha * (want[i] + (double)beta * *held);
-        want[i] = overwritten[i] + (double)beta * *held;
+        of_c[i] = (double)beta * *held;
+        want[i] = overwritten[i] + of_c[i];
         scale[i] = fabs(alpha) * scale[i] + fabs(beta * *held);
         if (beta == 0.0f) *held = NAN;
     }
     call_gemm(shape, alpha, &in_a, &in_b, beta, &c, (unsigned)shape[8]);
+    const float *dense = elements_of(&c, before);
+    expect_unread(dense, want, shape);
+    const layout l = {"c", (size_t)m, (size_t)n};
+    if (alpha == 1.0f && beta == 0.0f && !is_close(l, dense, want, scale, FP32_SUM_TOLERANCE))
+        suspect_packing(dense, a, b, m, n, k);
     suspect("c is overwritten: beta * c is left out", overwritten);
     suspect("alpha multiplies c, too", both);
     suspect_term("alpha times the product is off", overwritten);
-    expect_close((layout){"c", (size_t)m, (size_t)n}, elements_of(&c, before), want, scale,
-                 FP32_SUM_TOLERANCE);
+    suspect_term("beta times c is off", of_c);
+    expect_close(l, dense, want, scale, FP32_SUM_TOLERANCE);
 }
 
 static void run_random(const long *shape)

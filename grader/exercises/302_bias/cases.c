@@ -2,6 +2,7 @@
 #include "exercises/shared/layer_cases.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const float *ones(size_t n)
@@ -9,6 +10,17 @@ static const float *ones(size_t n)
     float *x = f32_array(n);
     for (size_t i = 0; i < n; i++) x[i] = 1.0f;
     return x;
+}
+
+/* Right results may hide that several blocks, or all of them, do the same rows. */
+static void expect_stores(size_t size)
+{
+    const device_counts *c = call_counts();
+    expect(!c || c->global_store.bytes <= size * sizeof(float),
+           "y has %zu elements, and %llu bytes are stored: threads do the same elements. A loop "
+           "down the rows begins at another row in each block and steps by the rows of all blocks, "
+           "gridDim.y * blockDim.y",
+           size, (unsigned long long)c->global_store.bytes);
 }
 
 /* shape: rows, cols, in place, of each input how many are NaN and how many infinite */
@@ -27,11 +39,12 @@ static void forward(const long *shape)
         in = same_as(0);
         out = inout_f32("y", y, size);
     }
-    call_cuda("bias_forward",
-              ARGS(out, in, in_f32("bias", bias, cols), i32((int)rows), i32((int)cols), stream()));
+    call_counted("bias_forward", ARGS(out, in, in_f32("bias", bias, cols), i32((int)rows),
+                                      i32((int)cols), stream()));
     const layout l = {"y", rows, cols};
     if (!is_close(l, y, want, NULL, 1e-6)) suspect_bias(want, bias, rows, cols);
     expect_close(l, y, want, NULL, 1e-6);
+    expect_stores(size);
 }
 
 typedef struct columns {
@@ -50,6 +63,26 @@ static void add_columns(size_t begin, size_t end, void *context)
     }
 }
 
+/* How often is a row in its sums? A call with a single 1 in each column says it. */
+static void suspect_count(const float *sums, size_t rows, size_t cols)
+{
+    static char words[80];
+    float *grad_y = f32_array(rows * cols), *times = f32_array(cols);
+    double *got = f64_array(cols);
+    size_t c = 0;
+    if (rows == 0) return;
+    const int *row = random_i32(cols, 0, (int)rows);
+    for (size_t i = 0; i < cols; i++) grad_y[(size_t)row[i] * cols + i] = 1.0f, got[i] = sums[i];
+    call_cuda("bias_backward",
+              ARGS(out_f32("grad_bias", times, cols), in_f32("grad_y", grad_y, rows * cols),
+                   i32((int)rows), i32((int)cols), stream()));
+    while (c < cols && times[c] == 1.0f) c++;
+    if (c == cols) return;
+    snprintf(words, sizeof words, "row %d is %g times in the sum of column %zu", row[c], times[c],
+             c);
+    suspect(words, got);
+}
+
 /* One call with x, whose result is left in grad_bias. Serves the speed tests too. */
 static void sum_columns(const char *function, float *grad_bias, const float *grad_y, size_t rows,
                         size_t cols)
@@ -64,6 +97,7 @@ static void sum_columns(const char *function, float *grad_bias, const float *gra
     const layout l = {"grad_bias", 1, cols};
     if (!is_close(l, grad_bias, want, absolute, FP32_SUM_TOLERANCE)) {
         suspect_product(grad_bias, ones(rows), grad_y, 1, (long)cols, (long)rows);
+        suspect_count(grad_bias, rows, cols);
     }
     expect_close(l, grad_bias, want, absolute, FP32_SUM_TOLERANCE);
 }

@@ -3,6 +3,7 @@
 #include "exercises/shared/mlp/mlp_cases.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define EPOCHS_MAX 8
@@ -100,18 +101,37 @@ static bool is_loss(double loss, double want)
     return fabs(loss - want) <= MLP_TOLERANCE * want;
 }
 
-/* Trains once more with one label for all, the network standing still: where the loss is right
- * then, each image counts once, and its label is another's. */
-static const char *why_loss(training t, reference_mlp net)
+/* The loss of an epoch in which the network stands still. @return over what it should be */
+static double loss_of(training t, reference_mlp net)
 {
     const int trained = t.count - t.validation;
-    t.labels = i32_array((size_t)t.count);
     const double want = reference_mlp_train(&net, t.images, t.labels, trained, 0.0f);
     train_here(&t);
-    return is_loss(t.loss[0], want)
-               ? "; with one label for all it is right: images get labels of others, where batches "
-                 "are gathered"
-               : "";
+    return t.loss[0] / want;
+}
+
+/* Trains once more with one label for all, and then with one image for all, too: if the loss is
+ * right then, each image counts once, and its label is another's; or each counts as much. */
+static const char *why_loss(training t, reference_mlp net)
+{
+    static char words[160];
+    float *images = f32_array((size_t)t.count * MLP_INPUTS);
+    t.labels = i32_array((size_t)t.count);
+    if (is_loss(loss_of(t, net), 1.0))
+        return "; with one label for all it is right: images get labels of others, where batches "
+               "are gathered";
+    for (int i = 0; i < t.count; i++)
+        memcpy(images + (size_t)i * MLP_INPUTS, t.images, MLP_INPUTS * sizeof *images);
+    t.images = images;
+    const double factor = loss_of(t, net);
+    if (is_loss(factor, 1.0))
+        return "; with one image for all it is right: some images are taken twice, others never, "
+               "where batches are gathered";
+    snprintf(words, sizeof words,
+             "; with one image for all it is %.4g times the image's loss: each batch counts by its "
+             "images, and the last one has fewer",
+             factor);
+    return words;
 }
 
 static void expect_epoch(const training *t, const reference_mlp *net, int epoch, double loss,

@@ -126,13 +126,32 @@ static void destroy(int number)
     call_aside("mlp_fast_free", ARGS(handle(number)));
 }
 
-static void expect_losses(const epoch *e)
+/* @param epochs that the network has seen */
+static void expect_losses(const epoch *e, int epochs)
 {
     for (int i = 0; i < steps_of(e); i++) {
         expect(fabs(e->got[i] - e->want[i]) <= MLP_TOLERANCE * e->want[i],
-               "d_losses[%d] of %d, batches of %d out of %d images, is %.8g, should be %.8g", i,
-               steps_of(e), e->batch, e->n, e->got[i], e->want[i]);
+               "d_losses[%d] of %d, batches of %d out of %d images, is %.8g, should be %.8g; %s", i,
+               steps_of(e), e->batch, e->n, e->got[i], e->want[i],
+               epochs + i == 0
+                   ? "nothing is learnt before it: forward or loss, or the images that they take"
+                   : "the first loss was right: a gradient, learn, or the images of a later step");
     }
+}
+
+/* @return words for a mistake that leads to these parameters, or "" */
+static const char *mistake_of(const data *d, const epoch *epochs, int count, const float *params)
+{
+    for (mlp_mistake m = MLP_RIGHT + 1; m < MLP_MISTAKES; m++) {
+        reference_mlp wrong = reference_mlp_create(d->params);
+        wrong.mistake = m;
+        for (int i = 0; i < count; i++) {
+            epoch e = epochs[i];
+            reference_epoch(&wrong, d, &e);
+        }
+        if (mlp_params_agree(&wrong, params)) return mlp_mistake_words(m);
+    }
+    return "";
 }
 
 /* ---- cases ----------------------------------------------------------------------------------- */
@@ -159,17 +178,21 @@ static void run_epochs(const long *shape)
     epoch epochs[EPOCHS_MAX];
     reference_mlp after;
     const float *params;
+    const char *mistake = "";
     int run = 0;
     do {
         const int count = draw_run(&d, epochs, &after, shape);
         create(NETWORK, &d);
         for (int i = 0; i < count; i++) {
             train(NETWORK, &epochs[i]);
-            expect_losses(&epochs[i]);
+            expect_losses(&epochs[i], i);
         }
         params = params_of(NETWORK);
         destroy(NETWORK);
-    } while (++run < RUNS && !mlp_params_agree(&after, params));
+        if (mlp_params_agree(&after, params)) return;
+        mistake = mistake_of(&d, epochs, count, params);
+    } while (++run < RUNS);
+    if (*mistake) fail("the parameters after the last epoch are wrong%s", mistake);
     mlp_expect_these(&after, params, "after the last epoch");
 }
 
@@ -244,8 +267,8 @@ static void run_side_by_side(const long *shape)
     create(SECOND_NETWORK, &two);
     train(NETWORK, &of_one);
     train(SECOND_NETWORK, &of_two);
-    expect_losses(&of_one);
-    expect_losses(&of_two);
+    expect_losses(&of_one, 0);
+    expect_losses(&of_two, 0);
     const float *params = params_of(NETWORK);
     destroy(NETWORK);
     create(NETWORK, &one);

@@ -254,12 +254,36 @@ static bool has_nan(const float *x, size_t count)
     return i < count;
 }
 
+static bool part_agrees(const reference_mlp *reference, const float *params, int part)
+{
+    const size_t begin = parts[part].begin, count = parts[part].rows * parts[part].cols;
+    const double most = tolerance_of(reference, part) * norm_of(reference->params + begin, count);
+    double *off = f64_array(count);
+    for (size_t i = 0; i < count; i++) off[i] = params[begin + i] - reference->params[begin + i];
+    return norm_of(off, count) <= most;
+}
+
+/* Where some parts are right, the mistake is in what the others alone need. */
+static void name_right_parts(const reference_mlp *reference, const float *params, char text[64])
+{
+    int used = 0;
+    text[0] = '\0';
+    for (int part = 0; part < PARTS; part++) {
+        if (!part_agrees(reference, params, part)) continue;
+        used += snprintf(text + used, 64 - (size_t)used, "%s%s",
+                         used ? ", " : " (right: ", parts[part].name);
+    }
+    if (used) snprintf(text + used, 64 - (size_t)used, ")");
+}
+
 void mlp_expect_these(const reference_mlp *reference, const float *params, const char *when)
 {
+    char right[64];
+    name_right_parts(reference, params, right);
     for (int part = 0; part < PARTS; part++) {
-        char name[64];
+        char name[128];
         const size_t begin = parts[part].begin;
-        snprintf(name, sizeof name, "%s %s", parts[part].name, when);
+        snprintf(name, sizeof name, "%s %s%s", parts[part].name, when, right);
         layout l = {name, parts[part].rows, parts[part].cols};
         expect(!has_nan(params + begin, l.rows * l.cols),
                "%s has NaN in it: inf / inf or 0 / 0, as Adam's bias correction gives for step 0, "
@@ -279,15 +303,9 @@ void mlp_expect_params(const reference_mlp *reference, const char *when)
 
 bool mlp_params_agree(const reference_mlp *reference, const float *params)
 {
-    double *off = f64_array(MLP_PARAMS);
-    for (int i = 0; i < MLP_PARAMS; i++) off[i] = params[i] - reference->params[i];
-    for (int part = 0; part < PARTS; part++) {
-        const size_t begin = parts[part].begin, count = parts[part].rows * parts[part].cols;
-        const double most =
-            tolerance_of(reference, part) * norm_of(reference->params + begin, count);
-        if (!(norm_of(off + begin, count) <= most)) return false;
-    }
-    return true;
+    int part = 0;
+    while (part < PARTS && part_agrees(reference, params, part)) part++;
+    return part == PARTS;
 }
 
 double mlp_accuracy(const float *logits, const int *labels, int count)
@@ -362,7 +380,8 @@ static const char *const mistakes[MLP_MISTAKES] = {
     [MLP_OPEN_RELU] =
         "; the gradient passes a ReLU whose output is 0: where hidden is 0 it must be 0",
     [MLP_NO_ROOT] = "; Adam divides by v, not by its root",
-    [MLP_SUMMED] = "; the gradients are summed over the batch, not their mean",
+    [MLP_SUMMED] = "; the gradients are summed over the batch, not their mean; or divided by "
+                   "the size of another batch, where the last one is short",
     [MLP_GRAD_KEPT] = "; the gradients of the step before are still there: set them to 0",
     [MLP_NO_CORRECTION] = "; Adam's bias correction is missing",
     [MLP_STEP_STUCK] = "; Adam's bias correction is always that of step 1",
@@ -377,6 +396,11 @@ static reference_mlp train_wrongly(mlp_mistake mistake, const float *params,
     for (int i = 0; i <= last; i++)
         *loss = reference_mlp_train(&net, steps[i].x, steps[i].labels, steps[i].batch, LR);
     return net;
+}
+
+const char *mlp_mistake_words(mlp_mistake mistake)
+{
+    return mistakes[mistake];
 }
 
 static bool is_loss(double loss, double want)

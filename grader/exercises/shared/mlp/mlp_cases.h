@@ -68,6 +68,8 @@ void mlp_expect_params(const reference_mlp *, const char *when);
 void mlp_expect_these(const reference_mlp *, const float *params, const char *when);
 /** Would mlp_expect_these be content? */
 bool mlp_params_agree(const reference_mlp *, const float *params);
+/** What a network is told of that likely mistake, from "; " on. */
+const char *mlp_mistake_words(mlp_mistake);
 /** Share of rows whose largest logit is that of the label. */
 double mlp_accuracy(const float *logits, const int *labels, int count);
 
