@@ -209,7 +209,7 @@ static void run_sure(const long *shape)
     reference_epoch(&after, &d, &e);
     create(NETWORK, &d);
     train(NETWORK, &e);
-    expect_losses(&e);
+    expect_losses(&e, 0);
     destroy(NETWORK);
 }
 
@@ -224,7 +224,7 @@ static void run_one_is_new(const long *shape)
         epoch e = draw_epoch(&d, shape[1], shape[2]);
         reference_epoch(&after, &d, &e);
         train_at(call_cuda, NETWORK, &e, at[run][0], at[run][1]);
-        expect_losses(&e);
+        expect_losses(&e, (int)run);
     }
     destroy(NETWORK);
 }
