@@ -278,9 +278,9 @@ static void run_no_memory(const long *shape)
     }
     const float one = 1.0f; /* no more of them is read: the memory comes first */
     refuse_length(0);
-    call_refused(OUT_OF_MEMORY, "from_slice",
-                 ARGS(handle_out(0), i32(1), host(in_f32("h_values", &one, 1)), u64(n), u64(n),
-                      u64(1)));
+    call_refused(
+        OUT_OF_MEMORY, "from_slice",
+        ARGS(handle_out(0), i32(1), host(in_f32("h_values", &one, 1)), u64(n), u64(n), u64(1)));
     release(0);
     WORDS(n);
     expect_alive();

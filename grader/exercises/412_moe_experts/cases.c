@@ -10,9 +10,9 @@
 #define SETS           8  /* of weights, at most: where there are more experts they share them */
 #define SAMPLED_TOKENS 16 /* of a large call */
 
-enum { INVALID_VALUE = 1 };   /* of cudaError_t */
-enum { NOTHING_KEPT = -1 };   /* a capacity that drops every token */
-enum { FIRST_WEIGHTS = 13 };  /* number of the argument */
+enum { INVALID_VALUE = 1 };        /* of cudaError_t */
+enum { NOTHING_KEPT = -1 };        /* a capacity that drops every token */
+enum { FIRST_WEIGHTS = 13 };       /* number of the argument */
 enum { RANDOM, WHOLE, NANS, FAR }; /* what the numbers are */
 
 /* The sizes of a case, and what the call is made with: inputs in bf16, and as floats. */

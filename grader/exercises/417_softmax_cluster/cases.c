@@ -90,6 +90,7 @@ static const grading_case cases[] = {
     {.name = "1x300001", .run = run, .shape = {1, 300001}, .once = true},
     {.name = "1x600000", .run = run, .shape = {1, 600000}, .once = true},
     LONG_ROW("70001x3", run, 70001, 3),
+    GPU_ROW("65537x1025", run, 65537, 1025), /* clusters for more rows than a grid has along y */
     {.name = "5003x20011", .run = run, .shape = {5003, 20011}, .where = ON_GPU, .once = true},
     {.name = "100x400000", .run = run, .shape = {100, 400000}, .where = ON_GPU, .once = true},
     {0},

@@ -62,8 +62,8 @@ static void step_by(caller *call, int net, float *loss, batch b, float lr, float
     call("gpt2_train_step",
          ARGS(handle(net), loss ? shifted(out_f32("d_loss", loss, 1), others_at) : null_pointer(),
               shifted(in_i32("d_tokens", b.tokens, n), tokens_at),
-              shifted(in_i32("d_targets", b.targets, n), others_at), f32(lr), f32(0.9f),
-              f32(0.95f), f32(1e-8f), f32(decay), f32(max_norm), stream()));
+              shifted(in_i32("d_targets", b.targets, n), others_at), f32(lr), f32(0.9f), f32(0.95f),
+              f32(1e-8f), f32(decay), f32(max_norm), stream()));
 }
 
 static void step(int net, float *loss, batch b, float lr, float decay, float max_norm)
