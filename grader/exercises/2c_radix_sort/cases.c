@@ -191,7 +191,7 @@ static void run_sort_refused(const long *shape)
     }
 
 static const grading_case cases[] = {
-    {.name = "compact n=0", .run = run_compact, .shape = {0, RANDOM, 0, MIDDLE}, .part = "compact"},
+    KEEP("n=0", 0, RANDOM, 0, MIDDLE),
     KEEP("n=1, kept", 1, RANDOM, 0, LARGEST),
     KEEP("n=33", 33, RANDOM, 0, MIDDLE),
     KEEP("n=257", 257, FEW, 1, 1),
@@ -210,7 +210,7 @@ static const grading_case cases[] = {
      .shape = {70, RANDOM, 9, MIDDLE}},
     LONG_ROW("compact n=1048577", run_compact, 1048577, RANDOM, 0, MIDDLE),
     GPU_ROW("compact n=67108867", run_compact, 67108867, RANDOM, 0, MIDDLE),
-    {.name = "runs n=0", .run = run_runs, .shape = {0}, .part = "run_lengths"},
+    RUNS("n=0", 0),
     RUNS("n=1", 1, RANDOM),
     RUNS("n=33", 33, FEW),
     RUNS("of 1, n=257", 257, ALTERNATING),
@@ -224,7 +224,7 @@ static const grading_case cases[] = {
     {.name = "runs what is refused", .run = run_runs_refused, .shape = {70, FEW}},
     LONG_ROW("runs n=1048577", run_runs, 1048577, FEW),
     GPU_ROW("runs n=67108867", run_runs, 67108867, FEW),
-    {.name = "sort n=0", .run = run_sort, .shape = {0}, .part = "sort_pairs"},
+    SORT("n=0", 0),
     SORT("n=1", 1, RANDOM),
     SORT("n=33", 33, RANDOM),
     SORT("n=255", 255, RANDOM),
