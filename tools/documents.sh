@@ -83,7 +83,7 @@ resnet18_table() {
         $4 == 1 { ms[k] = sprintf("%.4g", $6); speedup[k] = $14 == "" ? "–" : sprintf("%.4gx", $14) }
         END {
             print machine "; images of " size " x " size ". " cpu "\n"
-            print "| Implementation | Precision | one image, host to host, ms | times the CPU | images/s, batch 1 | 8 | 64 |"
+            print "| Implementation | Precision | one image, host to host, ms | speedup over the CPU | images/s, batch 1 | 8 | 64 |"
             print "|---|---|---|---|---|---|---|"
             for (i = 1; i <= count; i++) {
                 k = key[i]
