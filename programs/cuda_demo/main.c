@@ -32,8 +32,9 @@ static bool show_pool(device *d)
     memory_use now;
     if (d->number == DEVICE_CPU) return true;
     if (says_no(device_memory(d, &now))) return false;
-    printf("the pool: %zu blocks handed out, %zu of them reused; at most %.1f MiB in use, now %zu\n",
-           now.blocks, now.reused, now.peak / (GIB / 1024), now.in_use);
+    printf(
+        "the pool: %zu blocks handed out, %zu of them reused; at most %.1f MiB in use, now %zu\n",
+        now.blocks, now.reused, now.peak / (GIB / 1024), now.in_use);
     return now.in_use == 0;
 }
 
