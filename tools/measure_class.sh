@@ -188,8 +188,8 @@ expect "$(seq 4 11 "$number" | wc -l) of them, graded once more without kills an
 {
     echo '# A class, killed three times'
     echo
-    echo "\`tools/measure_class.sh $number\`: $number mixed submissions of some of $exercises, through"
-    echo "\`make class JOBS=2\`, killed three times on the way."
+    echo "\`tools/measure_class.sh $number\`: $number mixed submissions, each with some of $exercises, graded by"
+    echo "\`make class JOBS=2\`, which was killed three times on the way."
     echo
     echo '| | |'
     echo '|---|---|'
