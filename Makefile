@@ -4,32 +4,32 @@
 #   SUBMISSION=DIR         the folder that holds phase1_cpu ... (default: this one)
 #   EX="206 211" PHASE=2   only these exercises, only this phase
 #   BACKEND=cpu|cuda       the software GPU or a real one (default: what the machine has)
-#   CUCC_FRONTEND=nvcc|clang  the compiler for the software GPU (default: nvcc where there is one;
-#                          of make corpus: clang where there is one)
+#   CUCC_FRONTEND=nvcc|clang  the compiler for the software GPU (default: nvcc if it is installed;
+#                          for make corpus: clang if it is installed)
 #   CASE=NAME SEED=N       one case again, with the same numbers
-#   SHAPE=5x700            of make run
-#   FRESH=1                grade again what has not changed
+#   SHAPE=5x700            for make run: the shape of the call
+#   FRESH=1                also grade exercises that have not changed
 #   COURSE_CACHE=DIR       where compiled objects are kept, 2 GiB at most (default: ~/.cache/cuda-course)
-#   ALL=1                  of make next, watch: all exercises, not only the path
-#   TIMES=20               gradings of make repeat
+#   ALL=1                  for make next and watch: all exercises, not only the path
+#   TIMES=20               for make repeat: how often to grade
 #   STRICT=1               fail unless all points are reached
-#   CHECKS=0               on a GPU: do not run the cases on softgpu, too
+#   CHECKS=0               on a GPU: do not also run the cases on softgpu
 #   OWN=1                  link exercises with your own earlier ones, even if these failed
 #   RESULTS=FILE           the results of a grading (default: results/results.json)
-#   HISTORY=FILE           all verdicts (default: history.jsonl beside RESULTS)
-#   FORMAT=html OUTPUT=FILE  of a report
-#   PREFIX=DIR             of make install: softgpu alone, without the course (default: /usr/local)
-#   BLOCK=0,0,0 WARP=0     of make see
+#   HISTORY=FILE           all verdicts (default: history.jsonl next to RESULTS)
+#   FORMAT=html OUTPUT=FILE  for make report
+#   PREFIX=DIR             for make install: softgpu alone, without the course (default: /usr/local)
+#   BLOCK=0,0,0 WARP=0     for make see: what to draw
 # instructor
-#   CLASS_RESULTS=FILE     class.json of make class, for make compare (default: beside RESULTS)
+#   CLASS_RESULTS=FILE     class.json of make class, for make compare (default: next to RESULTS)
 #   SUBMISSIONS=DIR OUT=DIR CLASS=FILE JOBS=N RERUN=1 SCHEDULER=slurm FORMAT=moodle|canvas
-#                          of make class: docs/class.md
-#   HANDOUT=DIR            of make handout (default: build/handout)
-#   ONLY=PART              of make test: the part of that name
+#                          for make class: docs/class.md
+#   HANDOUT=DIR            for make handout (default: build/handout)
+#   ONLY=PART              for make test: the part of that name
 #   HIDDEN=FILE REVEAL=1   a private seed and more cases; print them: docs/class.md
 # end instructor
-#   ISOLATION=required|off  refuse to grade with a layer of isolation missing; do without
-#   KEY=FILE               of make grade, class and verify: the instructor's key, which signs results
+#   ISOLATION=required|off  refuse to grade if a layer of isolation is missing; use none
+#   KEY=FILE               for make grade, class and verify: the instructor's key, which signs results
 #   NO_INSTALL=1           never install anything
 #   V=1                    show the commands
 
@@ -264,12 +264,12 @@ run: all ## call EX once and show its inputs and outputs, its time and what it p
 	$(GRADER) run $(GRADE_FLAGS) $(if $(SHAPE),--shape "$$SHAPE")
 
 #group Instructor
-verify: all ## check that a grader of this course with KEY wrote RESULTS, and for SUBMISSION; ALLOW_UNSIGNED=1
+verify: all ## check that a grader of this course with KEY wrote RESULTS for SUBMISSION; ALLOW_UNSIGNED=1
 	$(GRADER) verify $(SIGN) --results "$$RESULTS" $(if $(ALLOW_UNSIGNED),--allow-unsigned) \
 	    $(if $(filter file,$(origin SUBMISSION)),,--submission "$$SUBMISSION")
 
 #group Developer
-repeat: all ## grade TIMES times afresh, and compare the verdicts (OUTPUT: as TSV)
+repeat: all ## grade TIMES times from scratch, and compare the verdicts (OUTPUT: as TSV)
 	tools/repeat_grading.sh "$${TIMES:-20}" $(GRADE_FLAGS)
 
 #group Student
@@ -279,7 +279,7 @@ phase1 phase2 phase3 phase4 phase5: all ## build the exercises of one phase
 hint: all ## show the next hint: make hint EX=211
 	$(GRADER) hint "$$EX"
 
-numbers: all ## show the numbers of EX that are drawn for you
+numbers: all ## show the numbers in EX that are drawn for you
 	$(GRADER) drawn $(GRADE_FLAGS)
 
 watch: all ## grade an exercise whenever its file is saved, then go on to the next (EX, PHASE: only these; ALL=1)
@@ -288,7 +288,7 @@ watch: all ## grade an exercise whenever its file is saved, then go on to the ne
 progress: all ## show a map of the course, the path first, with verdicts and points
 	$(GRADER) progress $(GRADE_FLAGS) $(KEEP)
 
-next: all ## show the next exercise on the path: page, file, lines to write; ALL=1: of all exercises
+next: all ## show the next exercise on the path: page, file, lines to write; ALL=1: off the path, too
 	$(GRADER) next $(GRADE_FLAGS) $(if $(ALL),--all) $(KEEP)
 
 reset: ## start an exercise again: make reset EX=211 (your file is kept in results/backups)
@@ -363,7 +363,7 @@ handout: all ## write the course without solutions, for students, to HANDOUT and
 	HANDOUT="$${HANDOUT:-$(BUILD)/handout}"; tools/handout.sh "$$HANDOUT"
 
 #group Developer
-skeletons: ## write phase*/ anew from solutions/, except files that were worked on
+skeletons: ## write phase*/ anew from solutions/, except files that somebody has changed
 	tools/skeletons.sh
 
 ifeq ($(ARCHIVE_LIBS),)
@@ -402,11 +402,11 @@ compiled: $(COMPILED_O) ## compile every solution and benchmark for sm_80, and H
 #handout 	echo 'The tests of the course are not handed out. make grade tests your work.'
 
 #group See and measure
-book: ## make a book of the pages for the browser, with RESULTS, in OUTPUT (default: build/book)
+book: ## turn the pages into a book for the browser, with RESULTS, in OUTPUT (default: build/book)
 	tools/book.sh "$(BUILD)" $(if $(OUTPUT),"$$OUTPUT")
 
 #group Developer
-docs: ## make pages of the headers of grader and emulator by Doxygen, in $(BUILD)/docs
+docs: ## turn the headers of grader and emulator into pages with Doxygen, in $(BUILD)/docs
 	tools/setup.sh --need doxygen doxygen
 	mkdir -p $(BUILD) && doxygen docs/Doxyfile
 
@@ -416,7 +416,7 @@ EDITOR_CUDA  = -x cuda --cuda-host-only --cuda-path=/nonexistent -nocudainc -noc
                -Xclang -target-sdk-version=11.5 -isystem emulator/include \
                -isystem emulator/include/libraries -include cuda_runtime.h -std=gnu++17
 
-compile_commands.json: FORCE ## write it for editors (clangd: docs/working.md) and clang tools
+compile_commands.json: FORCE ## write this file for editors (clangd: docs/working.md) and clang tools
 	{ MAKEFLAGS= $(MAKE) -Bn -o $(BUILD)/config.mk BUILD=$(BUILD) all; \
 	    printf 'cc -std=gnu11 $(EDITOR_FLAGS) -c %s\n' $(wildcard $(PHASES:%=%/*/*.c)); \
 	    printf 'clang++ $(EDITOR_CUDA) $(EDITOR_FLAGS) -c %s\n' $(wildcard $(PHASES:%=%/*/*.cu)); } | \

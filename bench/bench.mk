@@ -1,12 +1,12 @@
 # bench.mk: the benchmarks of the solutions. Included by the Makefile, and not handed out: bench/
 # holds kernels like those of the solutions.
 #
-#   LADDER=matmul SIZES="128 256"  of make bench: the matrix products alone, of these sizes
+#   LADDER=matmul SIZES="128 256"  for make bench: the matrix products alone, in these sizes
 #   LADDER=mnist SIZES="6000 512"  an epoch of so many images and a product, from Python to one kernel
 #   LADDER=layer           a layer of a million weights: CPU, untiled, tiled, registers, 3xTF32, persistent
-#   make bench-mnist: an epoch of 501 by kernels, where PyTorch sees a GPU
-#   LADDER=elementwise     204's functions and relu_backward beside a loop on the CPU
-#   LADDER=memory          what a product, attention, experts and a network take, counted, and which experts are in use
+#   make bench-mnist: an epoch of 501, split by kernel, if PyTorch sees a GPU
+#   LADDER=elementwise     204's functions and relu_backward compared with a loop on the CPU
+#   LADDER=memory          memory of a product, attention, experts and a network, counted; experts in use
 #   LADDER=gpt2 SIZES=tiny a training step of GPT-2 124M; tiny: of a network that softgpu can train
 
 #group See and measure
@@ -124,7 +124,7 @@ VALIDATE_CU  = $(VALIDATE_SRC)
 VALIDATE_O   = $(patsubst %,$(BUILD)/program/$(BACKEND)/%.o,bench/validate.c bench/validate_operations.c $(VALIDATE_CU)) \
                $(call objects,grader,grader/course/tensor_cores.c)
 
-validate: all ## measure each operation naive, optimised and by a library: time, bytes, share of the roof, right or not; in OUTPUT
+validate: all ## measure each operation naive, optimised and by a library: time, bytes, share of the roof, whether it is right; in OUTPUT
 	$(MAKE) $(BUILD)/bench_validate
 	mkdir -p "$(BENCH)"
 	COURSE_COMMIT=$${COURSE_COMMIT:-$$(git rev-parse --short=12 HEAD)} \

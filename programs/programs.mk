@@ -1,10 +1,10 @@
 # programs.mk: programs that a student's exercises become a part of. Included by the Makefile.
 #
 #   TEXT=FILE STEPS=N EVERY=N LAYERS=N HEADS=N CHANNELS=N CONTEXT=N BATCH=N LR=X DROPOUT=X RESUME=1
-#                          of make gpt: build/gpt --help
-#   CHECKPOINT=FILE PROMPT=TEXT COUNT=N TEMPERATURE=X  of make sample (CHECKPOINT: of both)
-#   DATA=FILE MEGABYTES=N  of make train_from_nvme: a file on the drive, written and removed
-#   DEVICE=cpu|gpu|N       of make cuda_demo, gpt and sample (default: the best one)
+#                          for make gpt: build/gpt --help
+#   CHECKPOINT=FILE PROMPT=TEXT COUNT=N TEMPERATURE=X  for make sample (CHECKPOINT: for make gpt, too)
+#   DATA=FILE MEGABYTES=N  for make train_from_nvme: a file on the drive, written and removed
+#   DEVICE=cpu|gpu|N       for make cuda_demo, gpt and sample (default: the best one)
 
 #group Programs
 
@@ -22,7 +22,7 @@ first: ## run the whole program of phase2_cuda_basics/200_a_whole_program/README
 	$(CUDA_CC) programs/first/first.cu -o "$(BUILD)/first"
 	"$(BUILD)/first"
 
-mnist: all ## train the network of exercise 501: EPOCHS=5 SEED=1; FAST=1: by 502
+mnist: all ## train the network of exercise 501: EPOCHS=5 SEED=1; FAST=1: with 502
 	$(if $(FAST),$(call WRITTEN,501 502),needed="$$($(NEEDS) '501 502')"); $(MAKE) mnist-program NEEDED="$$needed"
 	"$(BUILD)/mnist" $${EPOCHS:-5} $${SEED:-1} $(if $(FAST),fast)
 
@@ -32,7 +32,7 @@ mnist-program:
 # What was given of these, as options of the program.
 gpt_options = $(foreach o,$(1),$(if $($(o)),--$(shell echo $(o) | tr A-Z a-z) "$$$(o)"))
 
-gpt: all ## train the GPT of exercises 508 and 509 on TEXT (default: Tiny Shakespeare); STEPS, RESUME=1, DEVICE; FAST=1: by 510; GPUS=2: by 513, COMM=nccl
+gpt: all ## train the GPT of exercises 508 and 509 on TEXT (default: Tiny Shakespeare); STEPS, RESUME=1, DEVICE; FAST=1: with 510; GPUS=2: with 513, COMM=nccl
 	$(MAKE) gpt-program
 	mkdir -p results
 	"$(BUILD)/gpt" train --curve results/gpt.tsv $(if $(RESUME),--resume) $(if $(FAST),--fast) $(call gpt_options,$(GPT_OF_BOTH) GPUS COMM TEXT STEPS EVERY LAYERS HEADS CHANNELS CONTEXT BATCH LR DROPOUT)
@@ -56,10 +56,10 @@ study: all ## measure what bounds the autoencoder of 511: study.tsv, study.txt a
 study-program:
 	$(CUDA_CC) $(patsubst phase%,"$$SUBMISSION"/phase%,$(NEEDED)) programs/study/main.c -Iemulator $(CUDA_CC_FLAGS) -lm -o "$(BUILD)/study"
 
-cuda_nn: all ## make a Python package of SUBMISSION's networks and kernels in build/cuda_nn
+cuda_nn: all ## make a Python package from SUBMISSION's networks and kernels, in build/cuda_nn
 	$(MAKE) package PACKAGE=$@ NEEDED="$$($(NEEDS) "216 503")"
 
-optimized_ops: all ## make a package of PyTorch operations of SUBMISSION's kernels in build/optimized_ops; its C interface, too
+optimized_ops: all ## make a package of PyTorch operations, with a C interface, from SUBMISSION's kernels, in build/optimized_ops
 	$(MAKE) package PACKAGE=$@ LIBRARY=liboptimized_kernels.so NEEDED="$$($(NEEDS) '301 302 312 416 4g 4i 4j 512')" \
 	    INCLUDED="$$($(NEEDS) 510 2>/dev/null | grep -x '.*/510_gpt2.cu' || ls phase5*/510_*/510_gpt2.cu)"
 	$(if $(filter cuda,$(BACKEND)),$(MAKE) "$(BUILD)/optimized_ops/liboptimized_ops.so")
@@ -115,7 +115,7 @@ $(BUILD)/resnet18: $(call PROGRAM_O,$(RESNET18_MAIN))
 	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(WRAPPED:%=-Xlinker --wrap=%) $(CUDA_CC_FLAGS) -lm -o $@
 
 # One library with two backends, programs/backend, and what shows it.
-cuda_demo: all ## show what DEVICE=cpu|gpu|N has, computes and refuses, and its time compared with the CPU's
+cuda_demo: all ## show what DEVICE=cpu|gpu|N has, computes and refuses, and compare its time with the CPU's
 	$(REFUSE_ODD_NAME)
 	$(MAKE) $(BUILD)/cuda_demo NEEDED="$$($(NEEDS) '102 103 107 202 204 205 208 213 408')"
 	"$(BUILD)/cuda_demo" $(if $(DEVICE),--device "$$DEVICE")

@@ -1,5 +1,5 @@
 # course.awk: a table of the exercises, from the lines of facts.awk: -v table=phase -v of=FOLDER, those of a phase;
-# table=path, those on the path; table=hours, how long it is; table=own, those that take one's own exercises;
+# table=path, those on the path; table=hours, how long it is; table=own, those that use one's own exercises;
 # table=page -v of=FOLDER, the first line of a page.
 BEGIN { FS = "\t" }
 NF == 2 { phase[++phases] = $1; phase_title[phases] = $2; next }
@@ -32,8 +32,8 @@ function print_hours(   i, number, sum) {
             number++
             sum += hours[i]
         }
-    printf "**Hours.** The [path](#the-path) has %d exercises and takes about %.0f hours. That is an estimate from the lines to\n" \
-        "write, half an hour and one more for every 40 lines of an exercise; it was not measured.\n", number, sum
+    printf "**Hours.** The [path](#the-path) has %d exercises and takes about %.0f hours. That is an estimate, not a\n" \
+        "measurement: half an hour for each exercise, and an hour for every 40 lines to write.\n", number, sum
 }
 function print_path(   p, i, row, sum) {
     print "| Phase | On the path, in this order | Hours |\n|---|---|---|"
@@ -51,8 +51,8 @@ function print_path(   p, i, row, sum) {
 function print_own(   i, text) {
     for (i = 1; i <= count; i++)
         if (own[i]) text = text (text == "" ? "" : ", ") id[i]
-    print "These take your own earlier exercises as soon as they pass:\n" text ".\n" \
-        "So the tile that you write in 212 is in the finished network."
+    print "These exercises use your own earlier ones as soon as those pass:\n" text ".\n" \
+        "So the tile that you write in 212 is part of the finished network."
 }
 function print_page(   i, k, text, file, n) {
     for (i = 1; folder[i] != of; i++)

@@ -83,7 +83,7 @@ resnet18_table() {
         $4 == 1 { ms[k] = sprintf("%.4g", $6); speedup[k] = $14 == "" ? "–" : sprintf("%.4gx", $14) }
         END {
             print machine "; images of " size " x " size ". " cpu "\n"
-            print "| Implementation | Precision | one image, host to host, ms | times the CPU | images/s, batch 1 | 8 | 64 |"
+            print "| Implementation | Precision | one image, host to host, ms | speedup over the CPU | images/s, batch 1 | 8 | 64 |"
             print "|---|---|---|---|---|---|---|"
             for (i = 1; i <= count; i++) {
                 k = key[i]
@@ -150,7 +150,7 @@ missing_functions() {
 
 lacks_table() {
     tests=tests/emulator
-    printf '| In a kernel | is refused by its name and line |\n|---|---|\n'
+    printf '| In a kernel | refused by its name and line |\n|---|---|\n'
     sed -n 's/^\/\/ STDERR \([a-z0-9_]*\): uses \(.*\)/\1 \2/p' $tests/runtime/unsupported.cu |
         while read -r what opcode; do echo "| $(echo "$what" | tr _ ' ') | \`$opcode\` |"; done
     printf '\n| Functions for | which return `cudaErrorNotSupported` |\n|---|---|\n'
@@ -158,9 +158,9 @@ lacks_table() {
         function row(name, words) { what[++rows] = name; of[rows] = words }
         BEGIN {
             row("surfaces, mipmapped and other arrays", "Array|Surface|Texture|ChannelDesc")
-            row("what other programs share", "External|Ipc|Import|Export(Pointer|To)|NvSci|RDMA")
+            row("sharing with other programs", "External|Ipc|Import|Export(Pointer|To)|NvSci|RDMA")
             row("graphics", "Graphics")
-            row("code that is loaded at run time", "Library|EntryPoint|ExportTable")
+            row("code loaded at run time", "Library|EntryPoint|ExportTable")
             row("clusters", "Cluster")
             row("logs and notifications", "Logs|Notification")
             row("pools, ranges and batches of memory", "Pool|Range|Batch|GraphMem")
@@ -168,7 +168,7 @@ lacks_table() {
         }
         { for (i = 1; $0 !~ of[i];) i++; names[i] = names[i] (names[i] == "" ? "" : ", ") "`" $0 "`" }
         END { for (i = 1; i <= rows; i++) if (names[i] != "") print "| " what[i] " | " names[i] " |" }'
-    printf '\n| Only with nvcc | programs of the tests that need it |\n|---|---|\n'
+    printf '\n| Only with nvcc | test programs that need it |\n|---|---|\n'
     grep '^// NEEDS: nvcc, ' $tests/*/*.cu | sed 's|.*/\([^/]*\)\.cu:// NEEDS: nvcc, |\1\t|' | awk -F '\t' '
         !($2 in of) { reason[++rows] = $2 }
         { of[$2] = of[$2] (of[$2] == "" ? "" : ", ") "`" $1 "`" }

@@ -174,35 +174,35 @@ begun=$(grep -c begin "$scratch/log") ended=$(grep -c end "$scratch/log")
 
 expect 'the last run ends with 0' [ "$status" = 0 ]
 expect "killed with all its processes $kills times, when $killed_at results were there" [ "$kills" = 3 ]
-expect "$number rows in the gradebook, one a student" \
+expect "$number rows in the gradebook, one per student" \
     [ "$(cut -d, -f1 "$out/gradebook.csv" | sort -u | wc -l)" = $((number + 1)) ]
 expect "$(count ',graded,') graded and $(count ',refused,') refused are all" \
     [ $(($(count ',graded,') + $(count ',refused,'))) = "$number" ]
 expect "$distinct results, all distinct: one for each grading that finished ($ended)" \
     [ "$distinct" = "$ended" ]
 expect 'no submission was graded to the end twice' [ "$(twice_ended)" = 0 ]
-expect "$begun gradings were begun: what was at work at a kill was begun again, at most two a kill" \
+expect "$begun gradings were begun: those that a kill interrupted were begun again, at most two per kill" \
     [ $((begun - ended)) -le $((2 * kills)) ]
-expect "$(seq 4 11 "$number" | wc -l) of them, graded once more without kills and memory, get the same points" sample_agrees
+expect "$(seq 4 11 "$number" | wc -l) of them, graded once more without kills and without cached results, get the same points" sample_agrees
 
 {
     echo '# A class, killed three times'
     echo
-    echo "\`tools/measure_class.sh $number\`: $number mixed submissions of some of $exercises, through"
-    echo "\`make class JOBS=2\`, killed three times on the way."
+    echo "\`tools/measure_class.sh $number\`: $number mixed submissions, each with some of $exercises, graded by"
+    echo "\`make class JOBS=2\`, which was killed three times on the way."
     echo
     echo '| | |'
     echo '|---|---|'
     echo "| machine | $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, load $load before, $(cut -d' ' -f1 /proc/loadavg) after |"
     echo "| commit | $commit, $(date -u +%Y-%m-%dT%H:%M:%SZ) |"
     echo "| seconds, all four runs | $seconds |"
-    echo "| seconds a result | $(echo "$seconds $distinct" | awk '{ printf "%.2f", $1 / $2 }') |"
+    echo "| seconds per result | $(echo "$seconds $distinct" | awk '{ printf "%.2f", $1 / $2 }') |"
     echo "| handed in late | $(awk -F, '$5 > 0' "$out/gradebook.csv" | wc -l) |"
     echo
     cat "$scratch/proved"
     echo
-    echo 'Archives that are cut short are refused. Untouched skeletons are the same files, which are graded once. All'
-    echo 'others have a comment of their own and are really graded.'
+    echo 'Archives that are cut short are refused. Untouched skeletons are equal files, which are graded once. All'
+    echo 'others have a comment of their own, so each of them is graded.'
 } | tee "$file"
 [ $failed = 0 ] || tail -n 20 "$scratch/class.log" >&2
 exit $failed

@@ -315,7 +315,7 @@ function sources(    i, text)
     for (i = 1; i <= tables; i++)
         if (order[i] in of_file)
             text = text (text == "" ? "" : "<br>") "[" order[i] "]" (order[i] in old_file ? \
-                ", measured at " substr(commit_of[order[i]], 1, 8) ", the code changed since" : "")
+                ", measured at " substr(commit_of[order[i]], 1, 8) "; the code has changed since" : "")
     return text
 }
 
@@ -390,7 +390,7 @@ function verdict_of(ids,    n, name, i, want, cell)
 function print_promises(of)
 {
     print of "\t| Id | The document promises | Where | Measured | Table |\n" of "\t|---|---|---|---|---|" rows[of]
-    print of "\t\n" of "\tNothing to measure, and the exercises pass on softgpu: " kept[of] "."
+    print of "\t\n" of "\tThese promises have nothing to measure; their exercises pass on softgpu: " kept[of] "."
 }
 
 function print_tables(    i)
@@ -405,7 +405,7 @@ function print_used(    i, k, n, called, by)
         n = split(needs[exercise[i]], called, " ")
         for (k = 1; k <= n; k++) by[called[k]] = by[called[k]] (by[called[k]] == "" ? "" : ", ") link(exercise[i])
     }
-    print "used\t| Exercise | is called by |\nused\t|---|---|"
+    print "used\t| Exercise | Called by |\nused\t|---|---|"
     for (i = 1; i <= exercises; i++)
         if (exercise[i] ~ /^[24]/ && by[exercise[i]] != "") print "used\t| " link(exercise[i]) " | " by[exercise[i]] " |"
 }

@@ -32,8 +32,9 @@ static bool show_pool(device *d)
     memory_use now;
     if (d->number == DEVICE_CPU) return true;
     if (says_no(device_memory(d, &now))) return false;
-    printf("the pool: %zu blocks handed out, %zu of them again; at most %.1f MiB in use, now %zu\n",
-           now.blocks, now.reused, now.peak / (GIB / 1024), now.in_use);
+    printf(
+        "the pool: %zu blocks handed out, %zu of them reused; at most %.1f MiB in use, now %zu\n",
+        now.blocks, now.reused, now.peak / (GIB / 1024), now.in_use);
     return now.in_use == 0;
 }
 
@@ -113,7 +114,7 @@ static bool demonstrate(device *d, device *cpu)
     bool right = show_memory(d) && show_zeros(d) && show_product(d);
     putchar('\n');
     right = right && show_work(d, cpu);
-    printf("\nwhat cannot be done is said:\n");
+    printf("\nerrors are reported:\n");
     right = right && refuses_device() && refuses_shapes(d) && refuses_size(d);
     printf("and the program goes on:\n  ");
     right = right && show_product(d);
@@ -126,7 +127,7 @@ static bool open_chosen(device *d, int number)
     const int count = gpu_count();
     printf("%d GPU%s\n", count, count == 1 ? "" : "s");
     if (says_no(device_open(d, number)) && says_no(device_open(d, best_device()))) return false;
-    printf("taken: %s\n", d->name);
+    printf("chosen: %s\n", d->name);
     return true;
 }
 

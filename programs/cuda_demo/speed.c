@@ -168,10 +168,9 @@ bool show_work(device *d, device *cpu)
 {
     const bool timed = !d->emulated;
     if (timed)
-        printf("medians of %d after one to warm up, each waited for; of plain loops %d rows, "
-               "scaled\n\n",
+        printf("medians of %d after a warm-up, each waited for; plain loops: %d rows, scaled\n\n",
                REPEATS, PLAIN_ROWS);
     else
-        printf("the times of an emulator mean nothing: less work, and none are taken\n\n");
+        printf("times on an emulator mean nothing: less work, and no timing\n\n");
     return show_products(d, cpu, timed) && show_elementwise(d, cpu, timed);
 }

@@ -67,7 +67,7 @@ check 'it is built from the solutions, and runs' make BUILD="$COURSE_BUILD" cuda
 check 'both devices answer alike' both_answer_alike
 check 'on the CPU it is timed' says 0 '^  CPU.* GFLOP/s' --device cpu
 check 'a device that is not there is said' says 0 '^  no device 99: there are 1$' --device 99
-check 'and another one is taken' grep -q '^taken: ' "$scratch/said"
+check 'and another one is taken' grep -q '^chosen: ' "$scratch/said"
 check 'another word is refused' says 2 usage --device fast
 if [ "$BACKEND" = cuda ]; then
     check 'on the GPU it is timed' says 0 ' GB/s on the GPU ' --device gpu

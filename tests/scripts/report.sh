@@ -81,7 +81,7 @@ is_not_old() {
     says '| [net.tsv] |' net 102 'net.tsv: milliseconds where what 102 net and batch 1'
 }
 is_old() {
-    says "| [net.tsv], measured at $(echo "$commit" | cut -c 1-8), the code changed since |" net 102 \
+    says "| [net.tsv], measured at $(echo "$commit" | cut -c 1-8); the code has changed since |" net 102 \
         'net.tsv: milliseconds where what 102 net and batch 1'
 }
 lacks_its_commit() {
