@@ -2,8 +2,7 @@
  * mbarrier.c: barriers that are 8-byte objects in shared memory: cuda::barrier and its kin.
  *
  * Interface
- *   run_mbarrier_init, run_mbarrier, run_mbarrier_count, mbarrier_bytes, mbarrier_told,
- *   mbarrier_phase
+ *   run_mbarrier_init, run_mbarrier, run_mbarrier_count, mbarrier_bytes, mbarrier_phase
  *
  * The object: arrivals that its phase still waits for, arrivals that each later phase needs, and
  * the number of the phase. An arrival returns the object as it was before.
@@ -256,11 +255,12 @@ void mbarrier_bytes(block *b, uint32_t offset, uint32_t bytes, uint32_t line)
     add_bytes(b, m, bytes, line);
 }
 
-void mbarrier_told(block *by, block *b, uint32_t offset, uint32_t bytes, uint32_t line)
+static void complete(warp *w, const op *o, block *b, const uint64_t *memory, uint64_t bytes)
 {
-    offer(by, b);
+    mbarrier *m = mbarrier_of(b, offset_of(b, memory));
     b->polls = 0;
-    add_bytes(b, mbarrier_of(b, offset), bytes, line);
+    known_tell(w, b, m);
+    add_bytes(b, m, (uint32_t)bytes, o->line);
 }
 
 /* All that the phase waits for is here or on its way, so it may be over. */
@@ -280,7 +280,7 @@ static void expect(warp *w, const op *o, uint32_t lane, block *b, const uint64_t
                    uint64_t bytes)
 {
     mbarrier *m = mbarrier_of(b, offset_of(b, memory));
-    const bool arrives = o->variant == MBARRIER_ARRIVE_EXPECT;
+    const bool arrives = o->variant != MBARRIER_EXPECT;
     if (!arrives && !pending_in(*memory) && m->expected && m->arrived + m->coming >= m->expected)
         report_late(w, o, lane, m, bytes);
     m->expected += bytes;
@@ -443,8 +443,11 @@ static uint64_t operate(warp *w, const op *o, uint32_t lane, uint64_t *memory)
     case MBARRIER_DROP: drop(memory, asked); /* fall through */
     case MBARRIER_ARRIVE: arrive(w, o, lane, b, memory, asked); return before;
     case MBARRIER_EXPECT: expect(w, o, lane, b, memory, asked); return 0;
+    case MBARRIER_COMPLETE: complete(w, o, b, memory, asked); return 0;
+    case MBARRIER_DROP_EXPECT:
     case MBARRIER_ARRIVE_EXPECT:
         expect(w, o, lane, b, memory, asked);
+        if (o->variant == MBARRIER_DROP_EXPECT) drop(memory, 1);
         arrive(w, o, lane, b, memory, 1);
         return before;
     case MBARRIER_COPIES:

@@ -21,7 +21,7 @@ typedef enum bulk_kind {
     BULK_VALUES, /**< st.async: of registers, to that of a block; no work of the async proxy */
 } bulk_kind;
 
-enum { BULK_ROWS = TENSOR_RANK + 1, MASK_ROW = TENSOR_RANK };
+enum { MASK_ROW = TENSOR_RANK, OFFSET_ROW, BULK_ROWS = OFFSET_ROW + SPACE_RANK };
 
 /** op.a: address in shared memory of what is loaded or stored; op.b: in global memory, or of the
  *  tensor map, or where it is sent; op.c: the mbarrier; op.e: bytes. */
@@ -29,10 +29,11 @@ typedef struct bulk {
     uint8_t kind;
     uint8_t rank;                /**< of the tensor; 0: plain bytes */
     uint8_t values, value_bytes; /**< in as many rows; bytes of each */
-    bool multicast;
+    bool multicast, im2col;
     const char *operation;  /**< of a reduction, or NULL; */
     reduction reduce;       /**< of plain bytes; a tensor map names the type itself */
-    operand row[BULK_ROWS]; /**< coordinates, or values; the blocks of a multicast */
+    operand row[BULK_ROWS]; /**< coordinates, or values; the blocks of a multicast; the offsets of
+                                 im2col */
 } bulk;
 
 /** op.variant: only until they have read */

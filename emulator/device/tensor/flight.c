@@ -48,8 +48,27 @@ static void read_again(bulk_flight *x)
     t->moves = MOVES_ALL;
 }
 
+static reduction reduction_of(const bulk_flight *x)
+{
+    return ((const bulk *)x->op->extra)->reduce;
+}
+
+static void reduce(block *b, const bulk_flight *x, reduction r)
+{
+    for (uint32_t at = 0; at < x->cargo.bytes; at += r.size) {
+        uint64_t value = 0;
+        memcpy(&value, x->cargo.data + at, r.size);
+        r.run(b->shared + x->to + at, value, 0);
+    }
+}
+
 static void move(block *b, const bulk_flight *x)
 {
+    const reduction r = reduction_of(x);
+    if (r.run) {
+        reduce(b, x, r);
+        return;
+    }
     for (uint32_t i = 0; i < room_of(x->cargo.bytes); i++)
         memcpy(b->shared + swizzled_place(x->to, x->box.shape.swizzle, i),
                x->cargo.data + i * CHUNK, size_of(x->cargo.bytes, i));
@@ -64,6 +83,7 @@ static void mark_gaps(block *b, const bulk_flight *x, uint32_t place, uint32_t a
 static void land(block *b, bulk_flight *x)
 {
     uint32_t cell = b->tick << TICK_SHIFT | x->by->index * LANES | x->lane, line = x->op->line;
+    if (reduction_of(x).run) cell |= ATOMIC;
     if (x->cargo.data) {
         read_again(x);
         move(b, x);
@@ -89,6 +109,23 @@ static void land(block *b, bulk_flight *x)
                                    .corner = x->box.corner});
 }
 
+static void mark(block *b, const bulk_flight *x, uint32_t cell, uint32_t line)
+{
+    for (uint32_t i = 0; i < room_of(x->cargo.bytes); i++)
+        flights_mark(b, swizzled_place(x->to, x->box.shape.swizzle, i), size_of(x->cargo.bytes, i),
+                     cell, line);
+}
+
+/* Reductions for other mbarriers may be under way to the same place. */
+static void mark_reductions(block *b)
+{
+    const tensor *t = b->tensor;
+    for (uint32_t i = 0; i < t->flight_count; i++) {
+        const bulk_flight *x = &t->flights[i];
+        if (reduction_of(x).run) mark(b, x, ADDING, x->op->line);
+    }
+}
+
 /* All at once: with more of them than the phase expects it does not end by chance. */
 static void arrive_bytes(block *b, uint32_t barrier)
 {
@@ -106,6 +143,7 @@ static void arrive_bytes(block *b, uint32_t barrier)
         line = x.op->line;
     }
     t->flight_count = left;
+    mark_reductions(b);
     if (bytes) mbarrier_bytes(b, barrier, bytes, line);
 }
 
@@ -113,11 +151,8 @@ void flights_forget(block *b)
 {
     tensor *t = b->tensor;
     for (uint32_t i = 0; i < t->flight_count; i++) {
-        const bulk_flight *x = &t->flights[i];
-        for (uint32_t k = 0; k < room_of(x->cargo.bytes); k++)
-            flights_mark(b, swizzled_place(x->to, x->box.shape.swizzle, k),
-                         size_of(x->cargo.bytes, k), 0, 0);
-        cargo_free(&x->cargo);
+        mark(b, &t->flights[i], 0, 0);
+        cargo_free(&t->flights[i].cargo);
     }
     t->flight_count = 0;
 }
@@ -126,9 +161,11 @@ void flights_forget(block *b)
 
 static bool may_write(warp *w, const op *o, uint32_t lane, block *to, uint32_t place, uint32_t size)
 {
+    const bulk *x = o->extra;
     if (to != w->block) return visit_copy(w, o, to, place, size, lane);
-    if (((const bulk *)o->extra)->kind != BULK_VALUES) proxy_check(w, o, place, lane, true);
-    return reach_lane(w, o, SPACE_SHARED, place, size, lane, ACCESS_STORE, NULL);
+    if (x->kind != BULK_VALUES) proxy_check(w, o, place, lane, true);
+    return reach_lane(w, o, SPACE_SHARED, place, size, lane,
+                      x->reduce.run ? ACCESS_ATOMIC : ACCESS_STORE, NULL);
 }
 
 static bulk_flight *add(tensor *t)
@@ -150,9 +187,6 @@ void flight_begin(warp *w, const op *o, uint32_t lane, block *to, uint32_t offse
         cargo_free(&goods);
         return;
     }
-    for (uint32_t i = 0; i < room_of(bytes); i++)
-        flights_mark(to, swizzled_place(offset, box->shape.swizzle, i), size_of(bytes, i), FLYING,
-                     o->line);
     bulk_flight *x = add(tensor_of(to));
     *x = (bulk_flight){.by = w,
                        .op = o,
@@ -163,6 +197,7 @@ void flight_begin(warp *w, const op *o, uint32_t lane, block *to, uint32_t offse
                        .box = *box,
                        .barrier = barrier,
                        .cargo = goods};
+    mark(to, x, reduction_of(x).run ? ADDING : FLYING, o->line);
     if (to->launch->early) {
         move(to, x);
         free(x->cargo.data);
