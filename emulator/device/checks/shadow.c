@@ -307,7 +307,7 @@ static void look(warp *w, const op *o, cells *c, uint32_t i, uint32_t me, access
     const product_state product = how == ACCESS_LOAD ? NO_PRODUCT : product_of(w, c, i, read);
     if (written == UNOWNED) {
         found->unowned = true;
-    } else if (shadow_is_flying(written, o)) {
+    } else if (is_flying(written, o)) {
         *found = (conflict){.cell = FLYING, .line = c->written_line[i]};
     } else if (how != ACCESS_LOAD && read == READING) {
         *found = (conflict){.cell = READING, .line = c->read_line[i]};

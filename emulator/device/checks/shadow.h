@@ -22,7 +22,6 @@
 #define READING UINT32_C(0xffffffff) /* read cells only: wgmma or a bulk copy is under way */
 #define VISITED UINT32_C(0xfffffffb) /* the last was a thread of another block: see visit.c */
 #define BROUGHT UINT32_C(1) /* write cells only: by a copy, from where nothing had written */
-
 enum { TICK_SHIFT = 12 };
 
 /** What an access meets in the cells. */
@@ -34,12 +33,6 @@ typedef struct conflict {
     uint8_t rank; /* of VISITED: whose it was */
     uint16_t thread;
 } conflict;
-
-/** Something asynchronous is under way there; reductions, and what is atomic, may meet. */
-static inline bool shadow_is_flying(uint32_t written, const op *o)
-{
-    return written == FLYING || (written == ADDING && o->strength != STRENGTH_ATOMIC);
-}
 
 /** An asynchronous copy has brought a byte that nothing had written where it came from. */
 void shadow_bring(block *, uint32_t offset);

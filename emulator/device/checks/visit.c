@@ -251,7 +251,7 @@ static void look(const call_on *x, const cells *c, uint32_t i, uint32_t bytes, c
     uint32_t written = c->written[i], read = c->read[i];
     if (written == UNOWNED)
         found->unowned = true;
-    else if (shadow_is_flying(written, x->op))
+    else if (is_flying(written, x->op))
         found->cell = FLYING, found->line = c->written_line[i];
     else if (x->how != ACCESS_LOAD && read == READING)
         found->cell = READING, found->line = c->read_line[i];

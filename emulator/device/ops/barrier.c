@@ -204,6 +204,7 @@ static void join_cluster(block *b)
 void order_accesses(block *b, bool all)
 {
     uint32_t tick = shadow_tick(b);
+    b->met = b->rewound + tick;
     if (all) b->epoch_tick = tick;
     if (all && b->cluster) join_cluster(b);
     for (uint32_t k = 0; !all && k < b->warp_count; k++) b->warps[k].fenced = tick;

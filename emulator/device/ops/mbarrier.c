@@ -169,11 +169,29 @@ const op *run_mbarrier_init(warp *w, const op *o)
         if (!memory) continue;
         mbarrier *x = mbarrier_of(w->block, offset_of(w->block, memory));
         check_unused(w, o, lane, x, *memory);
-        *x = (mbarrier){
-            .offset = x->offset, .live = true, .init_line = o->line, .coming = x->coming};
+        *x = (mbarrier){.offset = x->offset,
+                        .live = true,
+                        .init_line = o->line,
+                        .init_warp = w->index,
+                        .init_tick = tick_now(w->block),
+                        .coming = x->coming};
         *memory = state;
     }
     return o + 1;
+}
+
+/* A fence orders the initialisation before what its own thread does then; that it is over, only a
+ * barrier tells another warp. Without the fence it is a race as any other. */
+static void check_ready(warp *w, const op *o, uint32_t lane, const block *b, const mbarrier *m)
+{
+    if (!m->live || b != w->block || m->init_warp == w->index || m->init_tick < b->met) return;
+    if (b->rewound + b->warps[m->init_warp].fenced <= m->init_tick) return;
+    if (!b->launch->check_races) return;
+    report(w, o, FINDING_RACE, lane, address_of(w, o, lane),
+           "uses the mbarrier that a thread of warp %u initialises at line %u, with no barrier in "
+           "between: the fence makes the initialisation visible, but only __syncthreads() (in a "
+           "cluster, cluster.sync()) says that it is over",
+           m->init_warp, line_of(b, m->init_line));
 }
 
 /* ---- arrivals -------------------------------------------------------------------------------- */
@@ -438,6 +456,7 @@ static uint64_t operate(warp *w, const op *o, uint32_t lane, uint64_t *memory)
     uint64_t before = *memory;
     uint64_t asked = o->variant == MBARRIER_TEST ? ((const uint64_t *)row(w, o->b))[lane]
                                                  : ((const uint32_t *)row(w, o->b))[lane];
+    check_ready(w, o, lane, b, mbarrier_of(b, offset_of(b, memory)));
     offer(w->block, b);
     switch (o->variant) {
     case MBARRIER_DROP: drop(memory, asked); /* fall through */

@@ -128,8 +128,7 @@ static bool set_offsets(decoder *d, draft *x, bulk *b, uint32_t *at)
     if (!has_part(d, "im2col")) return true;
     if (*at >= d->now->operands || list->kind != PTX_LIST || list->items != b->rank - 2u)
         return false;
-    for (uint32_t i = 0; i < list->items; i++)
-        set_more(d, x, b, OFFSET_ROW + i, &list->item[i]);
+    for (uint32_t i = 0; i < list->items; i++) set_more(d, x, b, OFFSET_ROW + i, &list->item[i]);
     (*at)++;
     return true;
 }

@@ -76,6 +76,8 @@ void departures_end(warp *, uint32_t lanes, uint32_t but);
 /** A block that has ended: what is under way to global memory arrives. */
 void departures_end_all(block *);
 void departures_forget(tensor *);
+/** Said of copies that are under way when the block ends: its memory is another's then. */
+void departures_end_late(block *), flights_end_late(block *);
 
 /* ---- tile.c: a tile of a tensor -------------------------------------------------------------- */
 
@@ -99,6 +101,9 @@ typedef enum bulk_moves {
     MOVES_ALL,   /**< check, count, move */
     MOVES_BYTES, /**< nothing else, where memory is */
     MOVES_NONE,  /**< check, count */
+    MOVES_LEAVE, /**< say that it is unwritten until they come */
+    MOVES_SEEK,  /**< is one of these bytes at tensor.sought? */
+    MOVES_MEET,  /**< has something else been written there since they left? */
 } bulk_moves;
 
 /** Global memory, and the bytes of a cargo from `at` on; a write by what tensor.reduce says. */
@@ -127,7 +132,7 @@ typedef struct bulk_flight {
     uint32_t to, number;
     tile_box box;
     uint32_t barrier;
-    cargo cargo; /**< as it was when issued; without data it has moved */
+    cargo cargo; /**< as it was when issued */
 } bulk_flight;
 
 /** The cargo, which it takes over, to that offset of a block, as that tile; the mbarrier at that

@@ -2,7 +2,7 @@
  * flight.c: bulk copies on their way to shared memory.
  *
  * Interface
- *   flight_begin, swizzled_place, flights_forget
+ *   flight_begin, swizzled_place, flights_forget, flights_end_late
  *
  * They land when a thread waits for the phase of their mbarrier, no earlier: an earlier access is
  * reported. What lands is what their source holds then; a source that is gone gives what it held
@@ -37,15 +37,28 @@ static uint32_t size_of(uint32_t bytes, uint32_t i)
 
 /* ---- landing --------------------------------------------------------------------------------- */
 
-static void read_again(bulk_flight *x)
+static void report_change(const bulk_flight *x)
+{
+    block *b = x->by->block;
+    report_at(b, b->launch->function, x->op->line, FINDING_RACE, x->by->index * LANES + x->lane,
+              x->to,
+              "what this bulk copy reads was changed while it was under way: whoever writes there "
+              "has to wait for the mbarrier of the copy first");
+}
+
+static void read_again(const block *b, bulk_flight *x)
 {
     tensor *t = tensor_of(x->by->block);
+    cargo now = cargo_copy(&x->cargo);
     t->moves = MOVES_BYTES;
     if (x->box.shape.rank)
-        tile_read(x->by, x->op, x->lane, &x->box.map, x->box.corner, &x->cargo);
+        tile_read(x->by, x->op, x->lane, &x->box.map, x->box.corner, &now);
     else if (x->box.from)
-        memcpy(x->cargo.data, x->box.from, x->cargo.bytes);
+        memcpy(now.data, x->box.from, now.bytes);
     t->moves = MOVES_ALL;
+    if (memcmp(now.data, x->cargo.data, now.bytes) && b->launch->check_races) report_change(x);
+    memcpy(x->cargo.data, now.data, now.bytes);
+    cargo_free(&now);
 }
 
 static reduction reduction_of(const bulk_flight *x)
@@ -84,10 +97,8 @@ static void land(block *b, bulk_flight *x)
 {
     uint32_t cell = b->tick << TICK_SHIFT | x->by->index * LANES | x->lane, line = x->op->line;
     if (reduction_of(x).run) cell |= ATOMIC;
-    if (x->cargo.data) {
-        read_again(x);
-        move(b, x);
-    }
+    read_again(b, x);
+    if (!b->launch->early) move(b, x);
     for (uint32_t i = 0; i < room_of(x->cargo.bytes); i++) {
         uint32_t place = swizzled_place(x->to, x->box.shape.swizzle, i);
         uint32_t size = size_of(x->cargo.bytes, i);
@@ -147,6 +158,21 @@ static void arrive_bytes(block *b, uint32_t barrier)
     if (bytes) mbarrier_bytes(b, barrier, bytes, line);
 }
 
+/* Nobody has waited for them. */
+void flights_end_late(block *b)
+{
+    const tensor *t = b->tensor;
+    for (uint32_t i = 0; i < t->flight_count; i++) {
+        const bulk_flight *x = &t->flights[i];
+        block *by = x->by->block;
+        report_at(
+            by, by->launch->function, x->op->line, FINDING_RACE, x->by->index * LANES + x->lane,
+            x->to,
+            "this copy may still come when the block that it goes to has ended and its memory "
+            "is another block's: wait for its mbarrier before the end");
+    }
+}
+
 void flights_forget(block *b)
 {
     tensor *t = b->tensor;
@@ -198,11 +224,7 @@ void flight_begin(warp *w, const op *o, uint32_t lane, block *to, uint32_t offse
                        .barrier = barrier,
                        .cargo = goods};
     mark(to, x, reduction_of(x).run ? ADDING : FLYING, o->line);
-    if (to->launch->early) {
-        move(to, x);
-        free(x->cargo.data);
-        x->cargo.data = NULL;
-    }
+    if (to->launch->early) move(to, x);
     to->arrive_bytes = arrive_bytes;
     to->polls = 0;
     mbarrier_coming(w, to, barrier, bytes);

@@ -6,12 +6,12 @@
  *   bulk_read, bulk_write, bulk_count
  *
  * A tile is a box of the tensor, of which each dimension but the first takes every so many-th
- * element. In shared memory its elements lie one behind the other, those of the first dimension side
- * by side.
+ * element. In shared memory its elements lie one behind the other, those of the first dimension
+ * side by side.
  *
- * By im2col it is a column of pixels, its rows the channels of each. From the one that the copy names
- * they go on through a box in space, then in the next image; what is copied lies beside the pixel, by
- * the copy's offsets, as for one element of a filter.
+ * By im2col it is a column of pixels, its rows the channels of each. From the one that the copy
+ * names they go on through a box in space, then in the next image; what is copied lies beside the
+ * pixel, by the copy's offsets, as for one element of a filter.
  */
 #include "bulk.h"
 #include "device/base/bits.h"
@@ -95,10 +95,37 @@ static void leave_gaps(const warp *w, uint64_t to, const cargo *from, uint32_t a
         if (cargo_has_gap(from, at + i)) bits_clear(w->block->device->initialised, offset + i, 1);
 }
 
+static bool is_changed(const device *d, uint64_t offset, const uint8_t *data, uint32_t bytes)
+{
+    if (!bits_any(d->initialised, offset, bytes)) return false;
+    for (uint32_t i = 0; i < bytes; i++)
+        if (bits_any(d->initialised, offset + i, 1) && d->bytes[offset + i] != data[i]) return true;
+    return false;
+}
+
+/* Neither moves nor checks anything. */
+static void look(const warp *w, uint64_t to, const uint8_t *data, uint32_t bytes)
+{
+    tensor *t = w->block->tensor;
+    const device *d = w->block->device;
+    const uint64_t offset = to - DEVICE_BASE;
+    const bool own = offset < DEVICE_BYTES && bytes <= DEVICE_BYTES - offset;
+    if (t->moves == MOVES_SEEK)
+        t->found |= t->sought >= to && t->sought < to + bytes;
+    else if (own && t->moves == MOVES_LEAVE)
+        bits_clear(d->initialised, offset, bytes);
+    else if (own)
+        t->found |= is_changed(d, offset, data, bytes);
+}
+
 void bulk_write(warp *w, const op *o, uint32_t lane, uint64_t to, cargo *from, uint32_t at,
                 uint32_t bytes)
 {
     const tensor *t = w->block->tensor;
+    if (t->moves >= MOVES_LEAVE) {
+        look(w, to, from->data + at, bytes);
+        return;
+    }
     const uint8_t *data = from->data + at;
     if (t->moves != MOVES_BYTES) count_row(w, o, to, bytes);
     if (t->reduce.run) {
@@ -190,8 +217,7 @@ reduction tile_reduction(const device_tensor_map *m, const char *operation)
 
 tile_shape tile_shape_of(const device_tensor_map *m)
 {
-    return (tile_shape){
-        .swizzle = m->swizzle, .row_bytes = m->box[0] * m->size, .rank = m->rank};
+    return (tile_shape){.swizzle = m->swizzle, .row_bytes = m->box[0] * m->size, .rank = m->rank};
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
