@@ -204,7 +204,6 @@ static void join_cluster(block *b)
 void order_accesses(block *b, bool all)
 {
     uint32_t tick = shadow_tick(b);
-    b->met = b->rewound + tick;
     if (all) b->epoch_tick = tick;
     if (all && b->cluster) join_cluster(b);
     for (uint32_t k = 0; !all && k < b->warp_count; k++) b->warps[k].fenced = tick;
@@ -230,6 +229,7 @@ bool barrier_release(block *b)
         if (b->trace) trace_barrier(b, number);
         let_go(b, number);
         order_accesses(b, s.threads >= b->live);
+        b->met = b->rewound + b->tick;
         known_share(b);
         any = true;
     }

@@ -215,6 +215,7 @@ static void end_phase(block *b, mbarrier *m, uint64_t *memory)
     *memory = make_state(wanted, wanted, (*memory >> PHASE_SHIFT) + 1);
     flights_land(b, m->offset);
     order_accesses(b, false);
+    if (m->init_tick < b->met) b->met = tick_now(b);
 }
 
 static void report_too_many(warp *w, const op *o, uint32_t lane, const mbarrier *m, uint64_t state,

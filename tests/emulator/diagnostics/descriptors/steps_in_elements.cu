@@ -1,4 +1,4 @@
-// wrong descriptor
+// out of bounds: just past the end of the 1024-byte shared array b
 // FLAGS: -arch=sm_90a
 /* Each step along k goes 16 elements further in units of 16 bytes, as if these were elements. */
 #include "../tensor/hopper.h"

@@ -1,24 +1,24 @@
-// race
+// missing __syncwarp: overwrites what thread
 // FLAGS: -arch=sm_90a
-/* The next tile is fetched into the one that other warps still read: nobody says that they are done. */
+/* The second tile is fetched into the first one's place by a thread that has read its element: the others may not. */
 #include "hopper.h"
 
 __global__ void sum(float *out, const float *in)
 {
-    __shared__ __align__(128) float tile[256];
-    __shared__ uint64_t full;
+    __shared__ __align__(128) float tile[64];
+    __shared__ uint64_t full[2];
     float x = 0;
     if (threadIdx.x == 0) {
-        barrier_init(&full, 1);
+        for (int i = 0; i < 2; i++) barrier_init(&full[i], 1);
         barrier_fence();
     }
     __syncthreads();
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
         if (threadIdx.x == 0) {
-            barrier_expect(&full, sizeof tile);
-            bulk_load(tile, in + 256 * i, sizeof tile, &full); // HERE
+            barrier_expect(&full[i], sizeof tile);
+            bulk_load(tile, in + 64 * i, sizeof tile, &full[i]); // HERE
         }
-        barrier_wait(&full, i % 2);
+        barrier_wait(&full[i], 0);
         x += tile[threadIdx.x];
     }
     out[threadIdx.x] = x;
@@ -26,6 +26,6 @@ __global__ void sum(float *out, const float *in)
 
 int main()
 {
-    sum<<<1, 256>>>((float *)zeros(1024), (const float *)zeros(4096));
+    sum<<<1, 64>>>((float *)zeros(256), (const float *)zeros(512));
     return cudaDeviceSynchronize();
 }
