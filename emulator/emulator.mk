@@ -134,7 +134,7 @@ emulator-test: $(BUILD)/libsoftgpu.so $(BUILD)/libsoftgpu_cublas.so $(BUILD)/ear
 	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/counters/compare hopper $(BUILD)/tests/emulator
 	@CUCC_LIBRARY=$(abspath $<) $(TESTS)/emulator/run $(BUILD)/tests/emulator
 	@CUCC_LIBRARY=$(abspath $<) REMOTE=$(abspath $(BUILD)/early/libsoftgpu.so) $(TESTS)/emulator/run $(BUILD)/tests/emulator \
-		$(patsubst %,device/%.cu,cluster hopper mbarrier tma wgmma)
+		$(patsubst %,device/%.cu,cluster cluster_sums hopper mbarrier tma wgmma wgmma_columns)
 	@$(TESTS)/emulator/api_complete $<
 
 # Programs with a mistake, and what softgpu has to say of each.

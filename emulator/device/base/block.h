@@ -28,8 +28,9 @@ typedef struct known {
 
 /** What there is to know of an mbarrier, beside its 8 bytes in shared memory. */
 typedef struct mbarrier {
-    uint32_t offset; /**< of the 8 bytes */
-    bool live;       /**< from mbarrier.init to mbarrier.inval */
+    uint32_t offset;               /**< of the 8 bytes */
+    bool live;                     /**< from mbarrier.init to mbarrier.inval */
+    uint32_t init_warp, init_tick; /**< of its block, never starting anew */
     uint32_t init_line, expect_line, copy_line, arrive_line;
     uint32_t arrive_thread;
     uint64_t expected, arrived;    /**< bytes of the open phase, */
@@ -62,6 +63,9 @@ struct block {
     uint32_t mbarrier_count, mbarrier_capacity;
     void (*arrive_bytes)(block *, uint32_t offset); /**< bulk copies of an mbarrier that is waited
                                                        for; NULL: there are none */
+    const op *(*departing)(const block *, uint64_t address,
+                           uint32_t bytes); /**< its bulk copy to
+                      there that is under way; NULL: there are none */
     uint32_t polls; /**< how often somebody asked in vain, since an mbarrier last changed */
     warp warps[MAX_WARPS];
     uint32_t order[MAX_WARPS]; /**< in which they take turns */
@@ -84,6 +88,8 @@ struct block {
     uint32_t tick;                      /**< grows at every synchronisation */
     uint32_t first_tick, epoch_tick;    /**< at the start of the block; at its last barrier */
     uint32_t rewound;                   /**< ticks passed before ticks last started anew */
+    uint32_t met;                       /**< at its last barrier of any kind, also of a part of its
+                                             threads; never starting anew */
     tracker *tracker;                   /**< races in global memory; NULL: never watched */
     uint8_t *frames;                    /**< registers of all warps */
     size_t frame_bytes, frame_capacity; /**< a warp's share */
@@ -145,10 +151,11 @@ struct launch {
     atomic_int status;            /**< the first failure */
     atomic_bool stop;             /**< blocks end as soon as they notice */
     bool check_races, check_uninitialised, check_lanes, check_barriers, check_returns;
-    bool early;   /**< asynchronous copies move their bytes when they are issued, as
-                     device_shuffle says; findings call them under way as ever */
-    bool goes_on; /**< it is of the same run of a graph as the launch before */
-    bool watched; /**< some accesses to global memory are */
+    bool early;          /**< asynchronous copies move their bytes when they are issued, as
+                            device_shuffle says; findings call them under way as ever */
+    bool goes_on;        /**< it is of the same run of a graph as the launch before */
+    bool watched;        /**< some accesses to global memory are */
+    atomic_bool departs; /**< it has bulk copies to global memory */
     int64_t budget;
     uint32_t first_finding; /**< of this launch, in device->findings */
     uint32_t cluster[3];    /**< its size in blocks; 0: blocks are in none */

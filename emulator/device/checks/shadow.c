@@ -307,7 +307,7 @@ static void look(warp *w, const op *o, cells *c, uint32_t i, uint32_t me, access
     const product_state product = how == ACCESS_LOAD ? NO_PRODUCT : product_of(w, c, i, read);
     if (written == UNOWNED) {
         found->unowned = true;
-    } else if (written == FLYING) {
+    } else if (is_flying(written, o)) {
         *found = (conflict){.cell = FLYING, .line = c->written_line[i]};
     } else if (how != ACCESS_LOAD && read == READING) {
         *found = (conflict){.cell = READING, .line = c->read_line[i]};
@@ -340,7 +340,7 @@ static void mark(warp *w, const op *o, cells *c, uint32_t i, uint32_t me, access
     uint32_t strong = o->strength == STRENGTH_PLAIN ? 0 : ATOMIC;
     if (how != ACCESS_LOAD && yields(w, o, c->written[i], me)) return;
     if (how == ACCESS_LOAD && c->read[i] >= VISITED) return;
-    if (how == ACCESS_ATOMIC && c->written[i] == VISITED) return;
+    if (how == ACCESS_ATOMIC && (c->written[i] == VISITED || c->written[i] == ADDING)) return;
     if (how == ACCESS_LOAD) {
         uint32_t epoch = b->epoch_tick << TICK_SHIFT;
         uint32_t before = tick_of(c->read[i]) < b->epoch_tick ? ATOMIC : c->read[i] & ATOMIC;

@@ -18,10 +18,10 @@
 #define UNOWNED UINT32_C(0xffffffff) /* write cells only */
 #define SPLIT   UINT32_C(0xfffffffe)
 #define FLYING  UINT32_C(0xfffffffd) /* write cells only: an asynchronous copy is under way */
+#define ADDING  UINT32_C(0xfffffffc) /* write cells only: an asynchronous reduction is */
 #define READING UINT32_C(0xffffffff) /* read cells only: wgmma or a bulk copy is under way */
-#define VISITED UINT32_C(0xfffffffc) /* the last was a thread of another block: see visit.c */
+#define VISITED UINT32_C(0xfffffffb) /* the last was a thread of another block: see visit.c */
 #define BROUGHT UINT32_C(1) /* write cells only: by a copy, from where nothing had written */
-
 enum { TICK_SHIFT = 12 };
 
 /** What an access meets in the cells. */

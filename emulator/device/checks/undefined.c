@@ -136,14 +136,18 @@ void report_global_unwritten(warp *w, const op *o, uint64_t offset, uint32_t byt
 {
     device *d = w->block->device;
     char buffer[192];
+    const char *late = "";
     uint64_t base = 0, size = 0;
+    if (atomic_load_explicit(&w->block->launch->departs, memory_order_relaxed))
+        late = ", or that a bulk copy of another block still writes (cp.async.bulk.wait_group 0 "
+               "waits for it, with .read it does not)";
     pthread_mutex_lock(&d->allocations);
     heap_find(&d->heap, offset, &base, &size);
     neighbour n = describe_buffer(d, base, size, buffer, sizeof buffer);
     pthread_mutex_unlock(&d->allocations);
     report_near(w, o, FINDING_UNINITIALISED, lane, DEVICE_BASE + offset, &n,
-                "reads %u bytes that nothing has written, at byte %llu of %s", bytes,
-                (unsigned long long)(offset - base), buffer);
+                "reads %u bytes that nothing has written, at byte %llu of %s%s", bytes,
+                (unsigned long long)(offset - base), buffer, late);
 }
 
 static void report_shuffle(warp *w, const undefined *u, uint32_t line)

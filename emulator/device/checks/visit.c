@@ -251,7 +251,7 @@ static void look(const call_on *x, const cells *c, uint32_t i, uint32_t bytes, c
     uint32_t written = c->written[i], read = c->read[i];
     if (written == UNOWNED)
         found->unowned = true;
-    else if (written == FLYING)
+    else if (is_flying(written, x->op))
         found->cell = FLYING, found->line = c->written_line[i];
     else if (x->how != ACCESS_LOAD && read == READING)
         found->cell = READING, found->line = c->read_line[i];
@@ -288,6 +288,7 @@ static void mark(const call_on *x, cells *c, uint32_t i, uint32_t bytes, visited
     const visit now = visit_now(x, bytes);
     if (x->how != ACCESS_LOAD) {
         note(&v->write, now);
+        if (c->written[i] == ADDING) return;
         c->written[i] = VISITED;
         c->written_line[i] = now.line;
         return;
@@ -383,11 +384,12 @@ bool visit_lane(warp *w, const op *o, block *to, uint32_t offset, uint32_t bytes
 
 bool visit_copy(warp *w, const op *o, block *to, uint32_t offset, uint32_t bytes, uint32_t lane)
 {
-    const call_on x = {w, o, to, lane, ACCESS_STORE};
+    const bool adds = o->strength == STRENGTH_ATOMIC;
+    const call_on x = {w, o, to, lane, adds ? ACCESS_ATOMIC : ACCESS_STORE};
     conflict found = {.unowned = offset >= to->shared_bytes || bytes > to->shared_bytes - offset};
     if (!found.unowned) visit_cells(&x, offset, bytes, &found, false);
     if (found.unowned)
-        report_shared_bounds(w, o, offset, bytes, lane, ACCESS_STORE);
+        report_shared_bounds(w, o, offset, bytes, lane, x.how);
     else if (!tell_absent(&x, offset))
         tell(&x, offset, bytes, NULL, &found);
     return !found.unowned;

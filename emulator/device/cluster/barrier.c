@@ -136,6 +136,7 @@ bool cluster_release(cluster *c)
     for (uint32_t r = 0; r < c->count; r++) {
         release_ended(c->block[r]);
         let_go(c->block[r]);
+        c->block[r]->met = tick_now(c->block[r]) + 1;
         if (c->block[r]->live && !c->relaxed) order_accesses(c->block[r], true);
         known_share(c->block[r]);
     }

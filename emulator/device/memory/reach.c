@@ -91,6 +91,22 @@ uint32_t unwritten_part(const warp *w, uint64_t address, uint32_t bytes)
     return part == (1u << bytes) - 1 ? 0 : part;
 }
 
+/* A bulk copy of its own block writes there, and has not been waited for. */
+static bool meets_departure(warp *w, const op *o, uint64_t offset, uint32_t bytes, uint32_t lane)
+{
+    const block *b = w->block;
+    const op *by = b->departing ? b->departing(b, DEVICE_BASE + offset, bytes) : NULL;
+    uint32_t line = 0;
+    if (!by) return false;
+    module_file(b->launch->function->module, by->line, &line);
+    report(w, o, FINDING_RACE, lane, DEVICE_BASE + offset,
+           "reads global memory that the bulk copy of line %u still writes: write "
+           "cp.async.bulk.wait_group 0 before; with .read it waits only until the copy has read "
+           "shared memory",
+           line);
+    return true;
+}
+
 /* Uninitialised is a component none of whose bytes was ever written: structures have padding. */
 static void check_initialised(warp *w, const op *o, uint64_t offset, uint32_t bytes, uint32_t lane)
 {
@@ -98,6 +114,7 @@ static void check_initialised(warp *w, const op *o, uint64_t offset, uint32_t by
     for (uint32_t i = 0; i < parts; i++) {
         if (o->is_load && !(o->used >> i & 1)) continue;
         if (bits_any(w->block->device->initialised, offset + i * each, each)) continue;
+        if (meets_departure(w, o, offset + i * each, each, lane)) return;
         if (w->loading == o) {
             undefined_note(w, o, SPACE_GLOBAL, i, 1u << lane, offset + i * each);
             continue;

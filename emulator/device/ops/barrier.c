@@ -229,6 +229,7 @@ bool barrier_release(block *b)
         if (b->trace) trace_barrier(b, number);
         let_go(b, number);
         order_accesses(b, s.threads >= b->live);
+        b->met = b->rewound + b->tick;
         known_share(b);
         any = true;
     }

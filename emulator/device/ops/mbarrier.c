@@ -2,8 +2,7 @@
  * mbarrier.c: barriers that are 8-byte objects in shared memory: cuda::barrier and its kin.
  *
  * Interface
- *   run_mbarrier_init, run_mbarrier, run_mbarrier_count, mbarrier_bytes, mbarrier_told,
- *   mbarrier_phase
+ *   run_mbarrier_init, run_mbarrier, run_mbarrier_count, mbarrier_bytes, mbarrier_phase
  *
  * The object: arrivals that its phase still waits for, arrivals that each later phase needs, and
  * the number of the phase. An arrival returns the object as it was before.
@@ -170,11 +169,29 @@ const op *run_mbarrier_init(warp *w, const op *o)
         if (!memory) continue;
         mbarrier *x = mbarrier_of(w->block, offset_of(w->block, memory));
         check_unused(w, o, lane, x, *memory);
-        *x = (mbarrier){
-            .offset = x->offset, .live = true, .init_line = o->line, .coming = x->coming};
+        *x = (mbarrier){.offset = x->offset,
+                        .live = true,
+                        .init_line = o->line,
+                        .init_warp = w->index,
+                        .init_tick = tick_now(w->block),
+                        .coming = x->coming};
         *memory = state;
     }
     return o + 1;
+}
+
+/* A fence orders the initialisation before what its own thread does then; that it is over, only a
+ * barrier tells another warp. Without the fence it is a race as any other. */
+static void check_ready(warp *w, const op *o, uint32_t lane, const block *b, const mbarrier *m)
+{
+    if (!m->live || b != w->block || m->init_warp == w->index || m->init_tick < b->met) return;
+    if (b->rewound + b->warps[m->init_warp].fenced <= m->init_tick) return;
+    if (!b->launch->check_races) return;
+    report(w, o, FINDING_RACE, lane, address_of(w, o, lane),
+           "uses the mbarrier that a thread of warp %u initialises at line %u, with no barrier in "
+           "between: the fence makes the initialisation visible, but only __syncthreads() (in a "
+           "cluster, cluster.sync()) says that it is over",
+           m->init_warp, line_of(b, m->init_line));
 }
 
 /* ---- arrivals -------------------------------------------------------------------------------- */
@@ -198,6 +215,7 @@ static void end_phase(block *b, mbarrier *m, uint64_t *memory)
     *memory = make_state(wanted, wanted, (*memory >> PHASE_SHIFT) + 1);
     flights_land(b, m->offset);
     order_accesses(b, false);
+    if (m->init_tick < b->met) b->met = tick_now(b);
 }
 
 static void report_too_many(warp *w, const op *o, uint32_t lane, const mbarrier *m, uint64_t state,
@@ -256,11 +274,12 @@ void mbarrier_bytes(block *b, uint32_t offset, uint32_t bytes, uint32_t line)
     add_bytes(b, m, bytes, line);
 }
 
-void mbarrier_told(block *by, block *b, uint32_t offset, uint32_t bytes, uint32_t line)
+static void complete(warp *w, const op *o, block *b, const uint64_t *memory, uint64_t bytes)
 {
-    offer(by, b);
+    mbarrier *m = mbarrier_of(b, offset_of(b, memory));
     b->polls = 0;
-    add_bytes(b, mbarrier_of(b, offset), bytes, line);
+    known_tell(w, b, m);
+    add_bytes(b, m, (uint32_t)bytes, o->line);
 }
 
 /* All that the phase waits for is here or on its way, so it may be over. */
@@ -280,7 +299,7 @@ static void expect(warp *w, const op *o, uint32_t lane, block *b, const uint64_t
                    uint64_t bytes)
 {
     mbarrier *m = mbarrier_of(b, offset_of(b, memory));
-    const bool arrives = o->variant == MBARRIER_ARRIVE_EXPECT;
+    const bool arrives = o->variant != MBARRIER_EXPECT;
     if (!arrives && !pending_in(*memory) && m->expected && m->arrived + m->coming >= m->expected)
         report_late(w, o, lane, m, bytes);
     m->expected += bytes;
@@ -438,13 +457,17 @@ static uint64_t operate(warp *w, const op *o, uint32_t lane, uint64_t *memory)
     uint64_t before = *memory;
     uint64_t asked = o->variant == MBARRIER_TEST ? ((const uint64_t *)row(w, o->b))[lane]
                                                  : ((const uint32_t *)row(w, o->b))[lane];
+    check_ready(w, o, lane, b, mbarrier_of(b, offset_of(b, memory)));
     offer(w->block, b);
     switch (o->variant) {
     case MBARRIER_DROP: drop(memory, asked); /* fall through */
     case MBARRIER_ARRIVE: arrive(w, o, lane, b, memory, asked); return before;
     case MBARRIER_EXPECT: expect(w, o, lane, b, memory, asked); return 0;
+    case MBARRIER_COMPLETE: complete(w, o, b, memory, asked); return 0;
+    case MBARRIER_DROP_EXPECT:
     case MBARRIER_ARRIVE_EXPECT:
         expect(w, o, lane, b, memory, asked);
+        if (o->variant == MBARRIER_DROP_EXPECT) drop(memory, 1);
         arrive(w, o, lane, b, memory, 1);
         return before;
     case MBARRIER_COPIES:

@@ -74,14 +74,14 @@ typedef enum mbarrier_kind {
     MBARRIER_INVAL,
     MBARRIER_EXPECT,        /**< bytes */
     MBARRIER_ARRIVE_EXPECT, /**< and arrive once */
+    MBARRIER_DROP_EXPECT,   /**< and arrive and drop once */
+    MBARRIER_COMPLETE,      /**< bytes, as a copy would */
 } mbarrier_kind;
 handler run_mbarrier_init, run_mbarrier, run_mbarrier_count;
 /** The warp has issued a copy of so many bytes, for the mbarrier at that offset of that block. */
 void mbarrier_coming(const warp *, block *, uint32_t offset, uint32_t bytes);
 /** They are there; may end its phase. */
 void mbarrier_bytes(block *, uint32_t offset, uint32_t bytes, uint32_t line);
-/** The same, of bytes that came from that block. */
-void mbarrier_told(block *by, block *, uint32_t offset, uint32_t bytes, uint32_t line);
 uint64_t mbarrier_phase(const block *, uint32_t offset);
 
 /* ---- various.c, float.c ---------------------------------------------------------------------- */

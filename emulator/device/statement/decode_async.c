@@ -120,24 +120,36 @@ static bool decode_mbarrier_count(decoder *d)
     return true;
 }
 
+/* What the object is told. */
+static int kind_of(const decoder *d)
+{
+    const bool drops = has_part(d, "arrive_drop"), arrives = has_part(d, "arrive");
+    if (!strcmp(d->part[0], "cp")) return MBARRIER_COPIES;
+    if (has_part(d, "inval")) return MBARRIER_INVAL;
+    if (has_part(d, "complete_tx")) return MBARRIER_COMPLETE;
+    if (has_part(d, "expect_tx"))
+        return drops ? MBARRIER_DROP_EXPECT : arrives ? MBARRIER_ARRIVE_EXPECT : MBARRIER_EXPECT;
+    return drops ? MBARRIER_DROP : arrives ? MBARRIER_ARRIVE : -1;
+}
+
+static bool gives_token(int kind)
+{
+    return kind == MBARRIER_ARRIVE || kind == MBARRIER_ARRIVE_EXPECT || kind == MBARRIER_DROP ||
+           kind == MBARRIER_DROP_EXPECT;
+}
+
 bool decode_mbarrier(decoder *d)
 {
     if (has_part(d, "pending_count")) return decode_mbarrier_count(d);
     if (has_part(d, "test_wait") || has_part(d, "try_wait")) return decode_mbarrier_test(d);
-    bool init = has_part(d, "init"), inval = has_part(d, "inval");
-    bool copies = !strcmp(d->part[0], "cp"), dropping = has_part(d, "arrive_drop");
-    bool expects = has_part(d, "expect_tx"), arrives = has_part(d, "arrive");
-    if (!init && !inval && !dropping && !arrives && !expects) return false;
-    if (dropping && expects) return false;
+    const bool init = has_part(d, "init");
+    const int kind = kind_of(d);
+    if (!init && kind < 0) return false;
     draft x = start(d, init ? run_mbarrier_init : run_mbarrier);
-    x.op.variant = inval      ? MBARRIER_INVAL
-                   : copies   ? MBARRIER_COPIES
-                   : dropping ? MBARRIER_DROP
-                   : expects  ? (arrives ? MBARRIER_ARRIVE_EXPECT : MBARRIER_EXPECT)
-                              : MBARRIER_ARRIVE;
-    bool answers = !init && !inval && !copies && (arrives || dropping);
-    if (answers && d->now->operands) set_write(d, &x, FIELD_D, &d->now->operand[0], 8, false);
-    return push_mbarrier(d, &x, answers);
+    if (!init) x.op.variant = (uint8_t)kind;
+    const bool token = !init && gives_token(kind);
+    if (token && d->now->operands) set_write(d, &x, FIELD_D, &d->now->operand[0], 8, false);
+    return push_mbarrier(d, &x, token);
 }
 
 /* ---- policies -------------------------------------------------------------------------------- */

@@ -4,8 +4,7 @@
  * Interface
  *   decode_bulk, decode_store_async
  *
- * What is refused: im2col, gather and scatter, copies whose bytes a mask chooses, reductions in
- * another block's shared memory.
+ * What is refused: gather and scatter, im2col of Blackwell, copies whose bytes a mask chooses.
  */
 #include "device/tensor/bulk.h"
 #include "statement.h"
@@ -33,8 +32,8 @@ static bool find_kind(const decoder *d, bulk *x)
 
 static bool is_beyond(const decoder *d)
 {
-    static const char *const parts[] = {"im2col",        "im2col::w",      "im2col::w::128",
-                                        "tile::gather4", "tile::scatter4", "cp_mask"};
+    static const char *const parts[] = {"im2col::w", "im2col::w::128", "tile::gather4",
+                                        "tile::scatter4", "cp_mask"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (has_part(d, parts[i])) return true;
     return false;
@@ -95,18 +94,43 @@ static bool set_there(decoder *d, draft *x, bulk *b, const ptx_operand *o)
     return b->rank ? set_tensor(d, x, b, o) : set_memory(d, x, FIELD_B, o);
 }
 
+/* What an mbarrier is told of: 32 bits, and sums of 64. */
+static bool is_of_shared(const char *operation, const char *type)
+{
+    const bool is_long = !strcmp(type, "u64") || !strcmp(type, "s64");
+    const bool is_word = strchr("usb", type[0]) && !strcmp(type + 1, "32");
+    return is_word || (is_long && !strcmp(operation, "add"));
+}
+
 /* cp.reduce.async.bulk: the operation stands before the type, or alone. */
-static bool set_reduction(const decoder *d, bulk *b)
+static bool set_reduction(const decoder *d, draft *x, bulk *b)
 {
     static const char *const names[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor"};
     const char *type = last_part(d);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (has_part(d, names[i])) b->operation = names[i];
-    if (!b->operation || (b->kind != BULK_STORE && b->kind != BULK_VALUES)) return false;
+    if (!b->operation || b->kind == BULK_LOAD) return false;
     if (b->rank) return true;
+    if (b->kind != BULK_STORE && !is_of_shared(b->operation, type)) return false;
+    if (b->kind != BULK_STORE) x->op.strength = STRENGTH_ATOMIC;
     b->reduce.run = find_atomic(b->operation, type);
     b->reduce.size = (uint8_t)type_size(type);
     return b->reduce.run != NULL;
+}
+
+/* im2col: a list of offsets behind the mbarrier, one for each dimension in space; a store has none.
+ */
+static bool set_offsets(decoder *d, draft *x, bulk *b, uint32_t *at)
+{
+    const ptx_operand *list = &d->now->operand[*at];
+    b->im2col = has_part(d, "im2col") || has_part(d, "im2col_no_offs");
+    if (b->im2col && b->rank < 3) return false;
+    if (!has_part(d, "im2col")) return true;
+    if (*at >= d->now->operands || list->kind != PTX_LIST || list->items != b->rank - 2u)
+        return false;
+    for (uint32_t i = 0; i < list->items; i++) set_more(d, x, b, OFFSET_ROW + i, &list->item[i]);
+    (*at)++;
+    return true;
 }
 
 /* The last operands: a mask of blocks, a cache policy. */
@@ -119,7 +143,7 @@ static bool set_mask(decoder *d, draft *x, bulk *b, uint32_t at)
     return at == s->operands && x->op.run != NULL;
 }
 
-/* to, from {, bytes} {, mbarrier} {, mask} {, policy} */
+/* to, from {, bytes} {, mbarrier} {, offsets} {, mask} {, policy} */
 static bool decode_bulk_copy(decoder *d, bool reduces)
 {
     const ptx_statement *s = d->now;
@@ -130,7 +154,7 @@ static bool decode_bulk_copy(decoder *d, bool reduces)
     x.more_count = BULK_ROWS;
     if (has_part(d, "tensor")) b->rank = (uint8_t)(d->part[4 + reduces][0] - '0');
     if (is_beyond(d) || b->rank > TENSOR_RANK || !find_kind(d, b)) return false;
-    if (reduces && !set_reduction(d, b)) return false;
+    if (reduces && !set_reduction(d, &x, b)) return false;
     bool loads = b->kind == BULK_LOAD, told = b->kind != BULK_STORE;
     uint32_t at = 2 + !b->rank;
     if (s->operands < at + told) return false;
@@ -138,6 +162,7 @@ static bool decode_bulk_copy(decoder *d, bool reduces)
     if (!set_there(d, &x, b, &s->operand[loads])) return false;
     if (!b->rank) set_read(d, &x, FIELD_E, &s->operand[2], 4);
     if (told && !set_memory(d, &x, FIELD_C, &s->operand[at++])) return false;
+    if (!set_offsets(d, &x, b, &at)) return false;
     if (!set_mask(d, &x, b, at)) return false;
     push(d, &x);
     return true;
@@ -159,7 +184,7 @@ bool decode_store_async(decoder *d)
     b->values = several ? (uint8_t)value->items : 1;
     b->value_bytes = (uint8_t)type_size(last_part(d));
     if (b->values > 4 || (b->value_bytes != 4 && b->value_bytes != 8)) return false;
-    if (!strcmp(d->part[0], "red") && (several || !set_reduction(d, b))) return false;
+    if (!strcmp(d->part[0], "red") && (several || !set_reduction(d, &x, b))) return false;
     if (!set_memory(d, &x, FIELD_A, &s->operand[0])) return false;
     for (uint32_t i = 0; i < b->values; i++) {
         set_read(d, &x, FIELD_V0, several ? &value->item[i] : value, b->value_bytes);

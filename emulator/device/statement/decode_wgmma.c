@@ -43,6 +43,7 @@ static bool are_fit(const int type[3], uint32_t n, uint32_t k)
     uint8_t sum = elements[type[0]].kind, a = elements[type[1]].kind;
     bool integers = a == ELEMENT_S8 || a == ELEMENT_U8, halves = elements[type[1]].bits == 16;
     if (n < 8 || n > 256 || n % 8 || k * elements[type[1]].bits / 8 != ALONG_K_BYTES) return false;
+    if (integers && n > 32 && n % 16) return false;
     if (halves || a == ELEMENT_TF32) {
         if (type[1] != type[2]) return false;
     } else if (elements[type[2]].bits != 8) {

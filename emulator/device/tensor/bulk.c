@@ -126,13 +126,24 @@ static void send_to_all(warp *w, const op *o, uint32_t lane, uint64_t to, const 
 
 /* ---- one lane -------------------------------------------------------------------------------- */
 
+static device_tensor_map with_offsets(const warp *w, const bulk *x, uint32_t lane,
+                                      const device_tensor_map *of)
+{
+    device_tensor_map map = *of;
+    const uint32_t offsets = x->im2col && x->kind == BULK_LOAD ? x->rank - 2 : 0;
+    for (uint32_t i = 0; i < offsets; i++)
+        map.offset[i] = (uint16_t)word_of(w, x->row[OFFSET_ROW + i], lane);
+    return map;
+}
+
 static void copy_tile(warp *w, const op *o, uint32_t lane)
 {
     const bulk *x = o->extra;
-    const device_tensor_map *map = tile_map(w, o, lane);
+    const device_tensor_map *of = tile_map(w, o, lane);
     int32_t coordinate[TENSOR_RANK] = {0};
     uint64_t here = value_of(w, o->a, lane);
-    if (!map || !is_aligned(w, o, lane, here, TILE_ALIGNMENT)) return;
+    if (!of || !is_aligned(w, o, lane, here, TILE_ALIGNMENT)) return;
+    const device_tensor_map copied = with_offsets(w, x, lane, of), *map = &copied;
     for (uint32_t i = 0; i < x->rank; i++) coordinate[i] = (int32_t)word_of(w, x->row[i], lane);
     cargo goods = cargo_new(tile_bytes(map));
     if (x->kind == BULK_STORE) {
@@ -187,19 +198,6 @@ const op *run_bulk(warp *w, const op *o)
     return o + 1;
 }
 
-/* At once, as an atomic access; only what the mbarrier is told of its bytes orders it. */
-static void add_there(warp *w, const op *o, uint32_t lane, uint64_t to, const uint8_t *data)
-{
-    const reduction r = ((const bulk *)o->extra)->reduce;
-    block *target = peer_of(w->block, to);
-    uint64_t value = 0;
-    memcpy(&value, data, r.size);
-    uint8_t *memory = reach_lane(w, o, SPACE_SHARED, to, r.size, lane, ACCESS_ATOMIC, NULL);
-    if (!target || !memory) return;
-    r.run(memory, value, 0);
-    mbarrier_told(w->block, target, shared_offset(value_of(w, o->c, lane)), r.size, o->line);
-}
-
 /* Each lane's is a copy of its own, or a reduction. */
 const op *run_store_async(warp *w, const op *o)
 {
@@ -213,10 +211,7 @@ const op *run_store_async(warp *w, const op *o)
                    (const uint8_t *)row(w, x->row[i]) + lane * x->value_bytes, x->value_bytes);
         uint64_t to = value_of(w, o->a, lane);
         if (!is_aligned(w, o, lane, to, bytes)) continue;
-        if (x->reduce.run)
-            add_there(w, o, lane, to, data);
-        else
-            send(w, o, lane, to, &(tile_box){0}, &(cargo){.data = data, .bytes = bytes});
+        send(w, o, lane, to, &(tile_box){0}, &(cargo){.data = data, .bytes = bytes});
     }
     return o + 1;
 }

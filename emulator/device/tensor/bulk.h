@@ -21,7 +21,7 @@ typedef enum bulk_kind {
     BULK_VALUES, /**< st.async: of registers, to that of a block; no work of the async proxy */
 } bulk_kind;
 
-enum { BULK_ROWS = TENSOR_RANK + 1, MASK_ROW = TENSOR_RANK };
+enum { MASK_ROW = TENSOR_RANK, OFFSET_ROW, BULK_ROWS = OFFSET_ROW + SPACE_RANK };
 
 /** op.a: address in shared memory of what is loaded or stored; op.b: in global memory, or of the
  *  tensor map, or where it is sent; op.c: the mbarrier; op.e: bytes. */
@@ -29,10 +29,11 @@ typedef struct bulk {
     uint8_t kind;
     uint8_t rank;                /**< of the tensor; 0: plain bytes */
     uint8_t values, value_bytes; /**< in as many rows; bytes of each */
-    bool multicast;
+    bool multicast, im2col;
     const char *operation;  /**< of a reduction, or NULL; */
     reduction reduce;       /**< of plain bytes; a tensor map names the type itself */
-    operand row[BULK_ROWS]; /**< coordinates, or values; the blocks of a multicast */
+    operand row[BULK_ROWS]; /**< coordinates, or values; the blocks of a multicast; the offsets of
+                                 im2col */
 } bulk;
 
 /** op.variant: only until they have read */
@@ -75,6 +76,8 @@ void departures_end(warp *, uint32_t lanes, uint32_t but);
 /** A block that has ended: what is under way to global memory arrives. */
 void departures_end_all(block *);
 void departures_forget(tensor *);
+/** Said of copies that are under way when the block ends: its memory is another's then. */
+void departures_end_late(block *), flights_end_late(block *);
 
 /* ---- tile.c: a tile of a tensor -------------------------------------------------------------- */
 
@@ -98,6 +101,9 @@ typedef enum bulk_moves {
     MOVES_ALL,   /**< check, count, move */
     MOVES_BYTES, /**< nothing else, where memory is */
     MOVES_NONE,  /**< check, count */
+    MOVES_LEAVE, /**< say that it is unwritten until they come */
+    MOVES_SEEK,  /**< is one of these bytes at tensor.sought? */
+    MOVES_MEET,  /**< has something else been written there since they left? */
 } bulk_moves;
 
 /** Global memory, and the bytes of a cargo from `at` on; a write by what tensor.reduce says. */
@@ -126,7 +132,7 @@ typedef struct bulk_flight {
     uint32_t to, number;
     tile_box box;
     uint32_t barrier;
-    cargo cargo; /**< as it was when issued; without data it has moved */
+    cargo cargo; /**< as it was when issued */
 } bulk_flight;
 
 /** The cargo, which it takes over, to that offset of a block, as that tile; the mbarrier at that

@@ -2,7 +2,7 @@
  * flight.c: bulk copies on their way to shared memory.
  *
  * Interface
- *   flight_begin, swizzled_place, flights_forget
+ *   flight_begin, swizzled_place, flights_forget, flights_end_late
  *
  * They land when a thread waits for the phase of their mbarrier, no earlier: an earlier access is
  * reported. What lands is what their source holds then; a source that is gone gives what it held
@@ -37,19 +37,51 @@ static uint32_t size_of(uint32_t bytes, uint32_t i)
 
 /* ---- landing --------------------------------------------------------------------------------- */
 
-static void read_again(bulk_flight *x)
+static void report_change(const bulk_flight *x)
+{
+    block *b = x->by->block;
+    report_at(b, b->launch->function, x->op->line, FINDING_RACE, x->by->index * LANES + x->lane,
+              x->to,
+              "what this bulk copy reads was changed while it was under way: whoever writes there "
+              "has to wait for the mbarrier of the copy first");
+}
+
+static void read_again(const block *b, bulk_flight *x)
 {
     tensor *t = tensor_of(x->by->block);
+    cargo now = cargo_copy(&x->cargo);
     t->moves = MOVES_BYTES;
     if (x->box.shape.rank)
-        tile_read(x->by, x->op, x->lane, &x->box.map, x->box.corner, &x->cargo);
+        tile_read(x->by, x->op, x->lane, &x->box.map, x->box.corner, &now);
     else if (x->box.from)
-        memcpy(x->cargo.data, x->box.from, x->cargo.bytes);
+        memcpy(now.data, x->box.from, now.bytes);
     t->moves = MOVES_ALL;
+    if (memcmp(now.data, x->cargo.data, now.bytes) && b->launch->check_races) report_change(x);
+    memcpy(x->cargo.data, now.data, now.bytes);
+    cargo_free(&now);
+}
+
+static reduction reduction_of(const bulk_flight *x)
+{
+    return ((const bulk *)x->op->extra)->reduce;
+}
+
+static void reduce(block *b, const bulk_flight *x, reduction r)
+{
+    for (uint32_t at = 0; at < x->cargo.bytes; at += r.size) {
+        uint64_t value = 0;
+        memcpy(&value, x->cargo.data + at, r.size);
+        r.run(b->shared + x->to + at, value, 0);
+    }
 }
 
 static void move(block *b, const bulk_flight *x)
 {
+    const reduction r = reduction_of(x);
+    if (r.run) {
+        reduce(b, x, r);
+        return;
+    }
     for (uint32_t i = 0; i < room_of(x->cargo.bytes); i++)
         memcpy(b->shared + swizzled_place(x->to, x->box.shape.swizzle, i),
                x->cargo.data + i * CHUNK, size_of(x->cargo.bytes, i));
@@ -64,10 +96,9 @@ static void mark_gaps(block *b, const bulk_flight *x, uint32_t place, uint32_t a
 static void land(block *b, bulk_flight *x)
 {
     uint32_t cell = b->tick << TICK_SHIFT | x->by->index * LANES | x->lane, line = x->op->line;
-    if (x->cargo.data) {
-        read_again(x);
-        move(b, x);
-    }
+    if (reduction_of(x).run) cell |= ATOMIC;
+    read_again(b, x);
+    if (!b->launch->early) move(b, x);
     for (uint32_t i = 0; i < room_of(x->cargo.bytes); i++) {
         uint32_t place = swizzled_place(x->to, x->box.shape.swizzle, i);
         uint32_t size = size_of(x->cargo.bytes, i);
@@ -89,6 +120,23 @@ static void land(block *b, bulk_flight *x)
                                    .corner = x->box.corner});
 }
 
+static void mark(block *b, const bulk_flight *x, uint32_t cell, uint32_t line)
+{
+    for (uint32_t i = 0; i < room_of(x->cargo.bytes); i++)
+        flights_mark(b, swizzled_place(x->to, x->box.shape.swizzle, i), size_of(x->cargo.bytes, i),
+                     cell, line);
+}
+
+/* Reductions for other mbarriers may be under way to the same place. */
+static void mark_reductions(block *b)
+{
+    const tensor *t = b->tensor;
+    for (uint32_t i = 0; i < t->flight_count; i++) {
+        const bulk_flight *x = &t->flights[i];
+        if (reduction_of(x).run) mark(b, x, ADDING, x->op->line);
+    }
+}
+
 /* All at once: with more of them than the phase expects it does not end by chance. */
 static void arrive_bytes(block *b, uint32_t barrier)
 {
@@ -106,18 +154,31 @@ static void arrive_bytes(block *b, uint32_t barrier)
         line = x.op->line;
     }
     t->flight_count = left;
+    mark_reductions(b);
     if (bytes) mbarrier_bytes(b, barrier, bytes, line);
+}
+
+/* Nobody has waited for them. */
+void flights_end_late(block *b)
+{
+    const tensor *t = b->tensor;
+    for (uint32_t i = 0; i < t->flight_count; i++) {
+        const bulk_flight *x = &t->flights[i];
+        block *by = x->by->block;
+        report_at(
+            by, by->launch->function, x->op->line, FINDING_RACE, x->by->index * LANES + x->lane,
+            x->to,
+            "this copy may still come when the block that it goes to has ended and its memory "
+            "is another block's: wait for its mbarrier before the end");
+    }
 }
 
 void flights_forget(block *b)
 {
     tensor *t = b->tensor;
     for (uint32_t i = 0; i < t->flight_count; i++) {
-        const bulk_flight *x = &t->flights[i];
-        for (uint32_t k = 0; k < room_of(x->cargo.bytes); k++)
-            flights_mark(b, swizzled_place(x->to, x->box.shape.swizzle, k),
-                         size_of(x->cargo.bytes, k), 0, 0);
-        cargo_free(&x->cargo);
+        mark(b, &t->flights[i], 0, 0);
+        cargo_free(&t->flights[i].cargo);
     }
     t->flight_count = 0;
 }
@@ -126,9 +187,11 @@ void flights_forget(block *b)
 
 static bool may_write(warp *w, const op *o, uint32_t lane, block *to, uint32_t place, uint32_t size)
 {
+    const bulk *x = o->extra;
     if (to != w->block) return visit_copy(w, o, to, place, size, lane);
-    if (((const bulk *)o->extra)->kind != BULK_VALUES) proxy_check(w, o, place, lane, true);
-    return reach_lane(w, o, SPACE_SHARED, place, size, lane, ACCESS_STORE, NULL);
+    if (x->kind != BULK_VALUES) proxy_check(w, o, place, lane, true);
+    return reach_lane(w, o, SPACE_SHARED, place, size, lane,
+                      x->reduce.run ? ACCESS_ATOMIC : ACCESS_STORE, NULL);
 }
 
 static bulk_flight *add(tensor *t)
@@ -150,9 +213,6 @@ void flight_begin(warp *w, const op *o, uint32_t lane, block *to, uint32_t offse
         cargo_free(&goods);
         return;
     }
-    for (uint32_t i = 0; i < room_of(bytes); i++)
-        flights_mark(to, swizzled_place(offset, box->shape.swizzle, i), size_of(bytes, i), FLYING,
-                     o->line);
     bulk_flight *x = add(tensor_of(to));
     *x = (bulk_flight){.by = w,
                        .op = o,
@@ -163,11 +223,8 @@ void flight_begin(warp *w, const op *o, uint32_t lane, block *to, uint32_t offse
                        .box = *box,
                        .barrier = barrier,
                        .cargo = goods};
-    if (to->launch->early) {
-        move(to, x);
-        free(x->cargo.data);
-        x->cargo.data = NULL;
-    }
+    mark(to, x, reduction_of(x).run ? ADDING : FLYING, o->line);
+    if (to->launch->early) move(to, x);
     to->arrive_bytes = arrive_bytes;
     to->polls = 0;
     mbarrier_coming(w, to, barrier, bytes);

@@ -80,6 +80,10 @@ static void check_steps(block *b, uint32_t k, step_kind kind)
 
 void tensor_end(block *b)
 {
+    if (b->tensor && b->launch->check_races) {
+        departures_end_late(b);
+        flights_end_late(b);
+    }
     for (uint32_t k = 0; b->tensor && k < b->warp_count; k++)
         for (uint32_t kind = 0; kind < STEP_KINDS; kind++) check_steps(b, k, (step_kind)kind);
 }

@@ -90,8 +90,7 @@ product_state product_at(const warp *, uint32_t offset, uint32_t cell);
 void proxy_check(warp *, const op *, uint32_t offset, uint32_t lane, bool writes);
 handler run_fence_proxy;
 
-/* ---- wgmma.c --------------------------------------------------------------------------------- */
-/** Operands of a wgmma. Registers of d from 0 on, of a behind them. */
+/* ---- wgmma.c: operands: registers of d from 0 on, of a behind them --------------------------- */
 typedef struct wgmma {
     fragment d, a;
     tile_order a_order, b_order;
@@ -131,7 +130,6 @@ typedef struct touch {
 } touch;
 
 handler run_touch;
-
 /* ---- state.c: of a block, from its first use of such a unit on ------------------------------- */
 
 /** Of elements of so many bytes; NULL: they are copied. */
@@ -180,6 +178,8 @@ struct tensor {
     uint32_t fenced_epoch[MAX_WARPS];       /**< the tick of the barrier before it */
     reduction reduce;                       /**< of the bulk store that runs */
     uint8_t moves;                          /**< of the bulk copy: a bulk_moves */
+    uint64_t sought;                        /**< for MOVES_SEEK; */
+    bool found;                             /**< what it, or MOVES_MEET, has found */
     struct bulk_flight *flights;
     uint32_t flight_count, flight_capacity, flights_begun;
     struct departure *departures;

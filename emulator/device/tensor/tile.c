@@ -5,8 +5,13 @@
  *   tile_map, tile_bytes, tile_shape_of, tile_has, tile_read, tile_write
  *   bulk_read, bulk_write, bulk_count
  *
- * A tile is a box of the tensor, of which each dimension takes every so many-th element. In shared
- * memory its elements lie one behind the other, those of the first dimension side by side.
+ * A tile is a box of the tensor, of which each dimension but the first takes every so many-th
+ * element. In shared memory its elements lie one behind the other, those of the first dimension
+ * side by side.
+ *
+ * By im2col it is a column of pixels, its rows the channels of each. From the one that the copy
+ * names they go on through a box in space, then in the next image; what is copied lies beside the
+ * pixel, by the copy's offsets, as for one element of a filter.
  */
 #include "bulk.h"
 #include "device/base/bits.h"
@@ -90,10 +95,37 @@ static void leave_gaps(const warp *w, uint64_t to, const cargo *from, uint32_t a
         if (cargo_has_gap(from, at + i)) bits_clear(w->block->device->initialised, offset + i, 1);
 }
 
+static bool is_changed(const device *d, uint64_t offset, const uint8_t *data, uint32_t bytes)
+{
+    if (!bits_any(d->initialised, offset, bytes)) return false;
+    for (uint32_t i = 0; i < bytes; i++)
+        if (bits_any(d->initialised, offset + i, 1) && d->bytes[offset + i] != data[i]) return true;
+    return false;
+}
+
+/* Neither moves nor checks anything. */
+static void look(const warp *w, uint64_t to, const uint8_t *data, uint32_t bytes)
+{
+    tensor *t = w->block->tensor;
+    const device *d = w->block->device;
+    const uint64_t offset = to - DEVICE_BASE;
+    const bool own = offset < DEVICE_BYTES && bytes <= DEVICE_BYTES - offset;
+    if (t->moves == MOVES_SEEK)
+        t->found |= t->sought >= to && t->sought < to + bytes;
+    else if (own && t->moves == MOVES_LEAVE)
+        bits_clear(d->initialised, offset, bytes);
+    else if (own)
+        t->found |= is_changed(d, offset, data, bytes);
+}
+
 void bulk_write(warp *w, const op *o, uint32_t lane, uint64_t to, cargo *from, uint32_t at,
                 uint32_t bytes)
 {
     const tensor *t = w->block->tensor;
+    if (t->moves >= MOVES_LEAVE) {
+        look(w, to, from->data + at, bytes);
+        return;
+    }
     const uint8_t *data = from->data + at;
     if (t->moves != MOVES_BYTES) count_row(w, o, to, bytes);
     if (t->reduce.run) {
@@ -120,6 +152,20 @@ static void report_place(warp *w, const op *o, uint32_t lane, uint64_t address, 
     launch_stop(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
 }
 
+/* Why the copy cannot use this; "": it can. */
+static const char *misfit(const device_tensor_map *map, const bulk *x)
+{
+    if (map->magic != TENSOR_MAP_MAGIC)
+        return "this is no tensor map: cuTensorMapEncodeTiled has not filled it, or has failed";
+    if (map->rank != x->rank)
+        return "the tensor map has another number of dimensions than this copy";
+    if (x->im2col == (map->pixels != 0)) return "";
+    return x->im2col ? "a copy by im2col, and the tensor map is one of tiles: encode it by "
+                       "cuTensorMapEncodeIm2col"
+                     : "a copy of a tile, and the tensor map is one of im2col: encode it by "
+                       "cuTensorMapEncodeTiled";
+}
+
 const device_tensor_map *tile_map(warp *w, const op *o, uint32_t lane)
 {
     uint64_t address = ((const uint64_t *)row(w, o->b))[lane];
@@ -135,11 +181,9 @@ const device_tensor_map *tile_map(warp *w, const op *o, uint32_t lane)
         if (!memory) return NULL;
         if (at == 0) map = memory;
     }
-    if (map->magic == TENSOR_MAP_MAGIC && map->rank == ((const bulk *)o->extra)->rank) return map;
-    report(w, o, FINDING_TRAP, lane, address,
-           map->magic != TENSOR_MAP_MAGIC
-               ? "this is no tensor map: cuTensorMapEncodeTiled has not filled it, or has failed"
-               : "the tensor map has another number of dimensions than this copy");
+    const char *wrong = misfit(map, o->extra);
+    if (!*wrong) return map;
+    report(w, o, FINDING_TRAP, lane, address, "%s", wrong);
     launch_stop(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
     return NULL;
 }
@@ -151,14 +195,15 @@ static uint32_t elements(const device_tensor_map *m, uint32_t dimension)
 
 static uint32_t count_rows(const device_tensor_map *m)
 {
-    uint32_t rows = 1;
+    uint32_t rows = m->pixels ? m->pixels : 1;
+    if (m->pixels) return rows;
     for (uint32_t i = 1; i < m->rank; i++) rows *= elements(m, i);
     return rows;
 }
 
 uint32_t tile_bytes(const device_tensor_map *m)
 {
-    return count_rows(m) * elements(m, 0) * m->size;
+    return count_rows(m) * m->box[0] * m->size;
 }
 
 reduction tile_reduction(const device_tensor_map *m, const char *operation)
@@ -172,11 +217,31 @@ reduction tile_reduction(const device_tensor_map *m, const char *operation)
 
 tile_shape tile_shape_of(const device_tensor_map *m)
 {
-    return (tile_shape){
-        .swizzle = m->swizzle, .row_bytes = elements(m, 0) * m->size, .rank = m->rank};
+    return (tile_shape){.swizzle = m->swizzle, .row_bytes = m->box[0] * m->size, .rank = m->rank};
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
+
+/* The row's coordinate along dimension i; `row` becomes what is left for those behind. */
+static int64_t step(const device_tensor_map *m, int32_t from, uint32_t i, uint32_t *row)
+{
+    const uint32_t n = elements(m, i), at = *row % n;
+    *row /= n;
+    return from + (int64_t)at * m->every[i];
+}
+
+/* The same for a pixel: to the end of the box, then from its beginning on. */
+static int64_t step_pixel(const device_tensor_map *m, int32_t from, uint32_t i, uint32_t *row)
+{
+    if (i + 1u == m->rank) return from + (int64_t)*row;
+    const int64_t every = m->every[i], low = m->lower[i - 1];
+    const int64_t high = (int64_t)m->last[i] + m->upper[i - 1], beside = m->offset[i - 1];
+    const int64_t first = from > high ? 0 : (high - from) / every + 1;
+    const int64_t all = low > high ? 1 : (high - low) / every + 1, left = *row - first;
+    const int64_t at = left < 0 ? from + *row * every : low + left % all * every;
+    *row = left < 0 ? 0 : (uint32_t)(1 + left / all);
+    return at + beside;
+}
 
 /* @return whether row number `row` of the tile lies in the tensor, and where its column 0 would. */
 static bool find_row(const device_tensor_map *m, const int32_t *coordinate, uint32_t row,
@@ -184,8 +249,7 @@ static bool find_row(const device_tensor_map *m, const int32_t *coordinate, uint
 {
     *address = m->address;
     for (uint32_t i = 1; i < m->rank; i++) {
-        int64_t at = coordinate[i] + (int64_t)(row % elements(m, i)) * m->every[i];
-        row /= elements(m, i);
+        int64_t at = (m->pixels ? step_pixel : step)(m, coordinate[i], i, &row);
         if (at < 0 || at > (int64_t)m->last[i]) return false;
         *address += (uint64_t)at * m->stride[i - 1];
     }
@@ -196,9 +260,8 @@ static bool find_row(const device_tensor_map *m, const int32_t *coordinate, uint
 static void find_inside(const device_tensor_map *m, int32_t column, uint32_t *first,
                         uint32_t *count)
 {
-    int64_t every = m->every[0], all = elements(m, 0), end = (int64_t)m->last[0] + 1;
-    int64_t from = column < 0 ? (-(int64_t)column + every - 1) / every : 0;
-    int64_t to = column >= end ? 0 : (end - column + every - 1) / every;
+    int64_t all = m->box[0], end = (int64_t)m->last[0] + 1;
+    int64_t from = column < 0 ? -(int64_t)column : 0, to = column >= end ? 0 : end - column;
     to = to > all ? all : to;
     *first = (uint32_t)(from > all ? all : from);
     *count = to > from ? (uint32_t)(to - from) : 0;
@@ -207,7 +270,7 @@ static void find_inside(const device_tensor_map *m, int32_t column, uint32_t *fi
 bool tile_has(const device_tensor_map *m, const int32_t *coordinate, uint32_t byte)
 {
     uint64_t memory;
-    uint32_t first, count, row = elements(m, 0) * m->size;
+    uint32_t first, count, row = m->box[0] * m->size;
     if (!find_row(m, coordinate, byte / row, &memory)) return false;
     find_inside(m, coordinate[0], &first, &count);
     return byte % row + CHUNK > first * m->size && byte % row < (first + count) * m->size;
@@ -216,19 +279,16 @@ bool tile_has(const device_tensor_map *m, const int32_t *coordinate, uint32_t by
 static void move_row(warp *w, const op *o, uint32_t lane, const device_tensor_map *m,
                      uint64_t memory, int32_t column, cargo *tile, uint32_t at, bulk_mover *move)
 {
-    uint32_t first, count, each = m->every[0] == 1 ? 0 : 1;
+    uint32_t first, count;
     find_inside(m, column, &first, &count);
-    memory += (uint64_t)(((int64_t)column + (int64_t)first * m->every[0]) * m->size);
-    at += first * m->size;
-    if (!each) move(w, o, lane, memory, tile, at, count * m->size);
-    for (uint32_t i = 0; each && i < count; i++)
-        move(w, o, lane, memory + i * m->every[0] * m->size, tile, at + i * m->size, m->size);
+    memory += (uint64_t)(((int64_t)column + first) * m->size);
+    move(w, o, lane, memory, tile, at + first * m->size, count * m->size);
 }
 
 static void move_tile(warp *w, const op *o, uint32_t lane, const device_tensor_map *m,
                       const int32_t *coordinate, cargo *tile, bulk_mover *move)
 {
-    uint32_t rows = count_rows(m), bytes = elements(m, 0) * m->size;
+    uint32_t rows = count_rows(m), bytes = m->box[0] * m->size;
     for (uint32_t i = 0; i < rows; i++) {
         uint64_t memory;
         if (!find_row(m, coordinate, i, &memory)) continue;

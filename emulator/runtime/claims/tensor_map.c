@@ -1,7 +1,7 @@
 /*
- * tensor_map.c: cuTensorMapEncodeTiled and cuGetErrorString, the functions of the driver that
- * softgpu has, and the way to them. Limits and errors of a tensor map are those that the driver's
- * documentation names.
+ * tensor_map.c: cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col and cuGetErrorString, the functions
+ * of the driver that softgpu has, and the way to them. Limits and errors of a tensor map are those
+ * that the driver's documentation names.
  */
 #include "claims.h"
 
@@ -13,6 +13,7 @@
 /* Of cuda.h, which hides the functions of the driver. */
 enum { SUCCESS = 0, INVALID_VALUE = 1, NOT_SUPPORTED = 801 };
 enum { MAP_ALIGNMENT = 64, ADDRESS_ALIGNMENT = 16, MOST_BOX = 256, MOST_EVERY = 8 };
+enum { MOST_PIXELS = 1024 };
 #define MOST_STRIDE    (UINT64_C(1) << 40)
 #define MOST_DIMENSION (UINT64_C(1) << 32)
 
@@ -25,15 +26,23 @@ static const struct {
 
 static const uint8_t swizzles[] = {0, 32, 64, 128};
 
-static int check_dimension(int i, int rank, const uint64_t *sizes, const uint64_t *strides,
-                           const uint32_t *box, const uint32_t *every)
-{
-    bool stepped = i + 1 < rank;
+/* What both kinds of map say. */
+typedef struct tensor_shape {
+    int type;
+    uint32_t rank;
+    void *address;
+    const uint64_t *sizes, *strides;
+    const uint32_t *every;
+    int swizzle, fill;
+} tensor_shape;
 
-    if (!sizes[i] || sizes[i] > MOST_DIMENSION) return INVALID_VALUE;
-    if (!box[i] || box[i] > MOST_BOX) return INVALID_VALUE;
-    if (!every[i] || every[i] > MOST_EVERY) return INVALID_VALUE;
-    if (stepped && (strides[i] % ADDRESS_ALIGNMENT || strides[i] >= MOST_STRIDE))
+static int check_dimension(uint32_t i, const tensor_shape *x)
+{
+    bool stepped = i + 1 < x->rank;
+
+    if (!x->sizes[i] || x->sizes[i] > MOST_DIMENSION) return INVALID_VALUE;
+    if (!x->every[i] || x->every[i] > MOST_EVERY) return INVALID_VALUE;
+    if (stepped && (x->strides[i] % ADDRESS_ALIGNMENT || x->strides[i] >= MOST_STRIDE))
         return INVALID_VALUE;
     return SUCCESS;
 }
@@ -58,6 +67,34 @@ static int check_row(const device_tensor_map *map)
     return map->swizzle && bytes > map->swizzle ? INVALID_VALUE : SUCCESS;
 }
 
+static int begin(device_tensor_map *m, const tensor_shape *x)
+{
+    *m = (device_tensor_map){.magic = TENSOR_MAP_MAGIC, .address = (uintptr_t)x->address};
+    if (!x->sizes || !x->every || (x->rank > 1 && !x->strides)) return INVALID_VALUE;
+    for (uint32_t i = 0; i < x->rank; i++) {
+        int error = check_dimension(i, x);
+        if (error) return error;
+        m->last[i] = (uint32_t)(x->sizes[i] - 1);
+        m->every[i] = i ? (uint8_t)x->every[i] : 1; /* without interleaving the first is ignored */
+        if (i + 1 < x->rank) m->stride[i] = x->strides[i];
+    }
+    m->type = (uint8_t)x->type;
+    m->size = types[x->type].size;
+    m->rank = (uint8_t)x->rank;
+    m->swizzle = swizzles[x->swizzle];
+    m->fills_nan = (uint8_t)x->fill;
+    return SUCCESS;
+}
+
+static int finish(void *map, const device_tensor_map *m)
+{
+    int error = check_row(m);
+    if (error) return error;
+    memset(map, 0, TENSOR_MAP_BYTES);
+    memcpy(map, m, sizeof *m);
+    return SUCCESS;
+}
+
 int cuTensorMapEncodeTiled(void *map, int type, uint32_t rank, void *address, const uint64_t *sizes,
                            const uint64_t *strides, const uint32_t *box, const uint32_t *every,
                            int interleave, int swizzle, int promotion, int fill);
@@ -65,29 +102,60 @@ int cuTensorMapEncodeTiled(void *map, int type, uint32_t rank, void *address, co
                            const uint64_t *strides, const uint32_t *box, const uint32_t *every,
                            int interleave, int swizzle, int promotion, int fill)
 {
-    device_tensor_map m = {.magic = TENSOR_MAP_MAGIC, .address = (uintptr_t)address};
+    const tensor_shape x = {type, rank, address, sizes, strides, every, swizzle, fill};
+    device_tensor_map m;
     int error = check(map, type, rank, address, interleave, swizzle, promotion, fill);
 
-    if (error) return error;
-    if (!sizes || !box || !every || (rank > 1 && !strides)) return INVALID_VALUE;
+    if (!error) error = begin(&m, &x);
+    if (error || !box) return error ? error : INVALID_VALUE;
     for (uint32_t i = 0; i < rank; i++) {
-        error = check_dimension((int)i, (int)rank, sizes, strides, box, every);
-        if (error) return error;
-        m.last[i] = (uint32_t)(sizes[i] - 1);
+        if (!box[i] || box[i] > MOST_BOX) return INVALID_VALUE;
         m.box[i] = (uint16_t)box[i];
-        m.every[i] = (uint8_t)every[i];
-        if (i + 1 < rank) m.stride[i] = strides[i];
     }
-    m.type = (uint8_t)type;
-    m.size = types[type].size;
-    m.rank = (uint8_t)rank;
-    m.swizzle = swizzles[swizzle];
-    m.fills_nan = (uint8_t)fill;
-    error = check_row(&m);
-    if (error) return error;
-    memset(map, 0, TENSOR_MAP_BYTES);
-    memcpy(map, &m, sizeof m);
+    return finish(map, &m);
+}
+
+/* ---- im2col ---------------------------------------------------------------------------------- */
+
+/* Bits of a corner, by the number of dimensions in space. */
+static const int corner_bits[] = {0, 16, 8, 5};
+
+static int set_corners(device_tensor_map *m, const int *lower, const int *upper)
+{
+    for (int i = 0; i < m->rank - 2; i++) {
+        const int most = 1 << (corner_bits[m->rank - 2] - 1);
+        if (lower[i] < -most || lower[i] >= most || upper[i] < -most || upper[i] >= most)
+            return INVALID_VALUE;
+        if ((int64_t)m->last[i + 1] + upper[i] < lower[i]) return INVALID_VALUE;
+        m->lower[i] = (int16_t)lower[i];
+        m->upper[i] = (int16_t)upper[i];
+    }
     return SUCCESS;
+}
+
+int cuTensorMapEncodeIm2col(void *map, int type, uint32_t rank, void *address,
+                            const uint64_t *sizes, const uint64_t *strides, const int *lower,
+                            const int *upper, uint32_t channels, uint32_t pixels,
+                            const uint32_t *every, int interleave, int swizzle, int promotion,
+                            int fill);
+int cuTensorMapEncodeIm2col(void *map, int type, uint32_t rank, void *address,
+                            const uint64_t *sizes, const uint64_t *strides, const int *lower,
+                            const int *upper, uint32_t channels, uint32_t pixels,
+                            const uint32_t *every, int interleave, int swizzle, int promotion,
+                            int fill)
+{
+    const tensor_shape x = {type, rank, address, sizes, strides, every, swizzle, fill};
+    device_tensor_map m;
+    int error = check(map, type, rank, address, interleave, swizzle, promotion, fill);
+
+    if (!error) error = begin(&m, &x);
+    if (error) return error;
+    if (rank < 3 || !lower || !upper || !channels || channels > MOST_BOX) return INVALID_VALUE;
+    if (!pixels || pixels > MOST_PIXELS) return INVALID_VALUE;
+    m.box[0] = (uint16_t)channels;
+    m.pixels = (uint16_t)pixels;
+    error = set_corners(&m, lower, upper);
+    return error ? error : finish(map, &m);
 }
 
 /* ---- what an error means --------------------------------------------------------------------- */
@@ -108,6 +176,7 @@ int cuGetErrorString(int error, const char **words)
 static uintptr_t driver_function(const char *name)
 {
     if (!strcmp(name, "cuTensorMapEncodeTiled")) return (uintptr_t)cuTensorMapEncodeTiled;
+    if (!strcmp(name, "cuTensorMapEncodeIm2col")) return (uintptr_t)cuTensorMapEncodeIm2col;
     return strcmp(name, "cuGetErrorString") ? 0 : (uintptr_t)cuGetErrorString;
 }
 

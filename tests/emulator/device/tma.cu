@@ -1,5 +1,5 @@
-/* tma.cu: bulk copies: plain, of tensors, reducing; compared with what the host picks element by
- * element. */
+/* tma.cu: bulk copies: plain, of tensors, by im2col, reducing; compared with what the host picks
+ * element by element. */
 // FLAGS: -arch=sm_90a
 // NEEDS: nvcc, clang 14 does not know bulk copies
 #include "check.h"
@@ -190,6 +190,11 @@ static int swizzled(int swizzle, int byte)
     return byte ^ byte / 128 % chunks * 16;
 }
 
+static int steps(const box &b, int i)
+{
+    return i ? (b.box[i] + b.every[i] - 1) / b.every[i] : b.box[i];
+}
+
 /* Each element has a value of its own, none 0. */
 template <int RANK> static void fetch_box(const box &b, corner where)
 {
@@ -197,7 +202,7 @@ template <int RANK> static void fetch_box(const box &b, corner where)
     int tile = 1;
     for (int i = 0; i < RANK; i++) {
         all = i ? all * b.size[i] : row = (b.size[0] + 7) / 8 * 8;
-        tile *= (b.box[i] + b.every[i] - 1) / b.every[i];
+        tile *= steps(b, i);
     }
     std::vector<unsigned short> x(all), want(tile), got(tile);
     for (size_t i = 0; i < all; i++) x[i] = (unsigned short)(i + 1);
@@ -205,8 +210,8 @@ template <int RANK> static void fetch_box(const box &b, corner where)
         size_t pitch = 1, from = 0;
         bool inside = true;
         for (int i = 0, rest = t; i < RANK; i++) {
-            const int n = (b.box[i] + b.every[i] - 1) / b.every[i];
-            const long long c = where.at[i] + (long long)(rest % n) * b.every[i];
+            const int n = steps(b, i), every = i ? b.every[i] : 1;
+            const long long c = where.at[i] + (long long)(rest % n) * every;
             inside = inside && c >= 0 && c < (long long)b.size[i];
             from += c * pitch;
             pitch *= i ? b.size[i] : row;
@@ -256,11 +261,12 @@ CASE(every_swizzle)
     fetch_box<3>({3, {64, 40, 6}, {64, 5, 3}, {1, 1, 1}, 128}, {{0, 2, 1}});
 }
 
+/* But of the first dimension, whose step is ignored. */
 CASE(every_so_many_th_element)
 {
     fetch_box<2>({2, {256, 64}, {64, 8}, {1, 2}, 0}, {{64, 3}});
     fetch_box<2>({2, {256, 64}, {64, 8}, {4, 1}, 0}, {{7, 3}});
-    fetch_box<2>({2, {256, 64}, {64, 8}, {2, 2}, 0}, {{-3, 61}});
+    fetch_box<3>({3, {64, 40, 9}, {8, 12, 3}, {1, 5, 2}, 0}, {{-3, 31, 1}});
 }
 
 CASE(nan_outside)
@@ -383,4 +389,239 @@ CASE(maps_that_are_refused)
         CHECK(got == a.want);
         number++;
     }
+}
+
+/* ---- im2col ---------------------------------------------------------------------------------- */
+
+typedef CUresult columns_encoder(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
+                                 const cuuint64_t *, const cuuint64_t *, const int *, const int *,
+                                 cuuint32_t, cuuint32_t, const cuuint32_t *, CUtensorMapInterleave,
+                                 CUtensorMapSwizzle, CUtensorMapL2promotion,
+                                 CUtensorMapFloatOOBfill);
+
+static columns_encoder *find_columns_encoder()
+{
+    void *encode = nullptr;
+    cudaDriverEntryPointQueryResult found;
+    OK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeIm2col", &encode, 12000,
+                                        cudaEnableDefault, &found));
+    CHECK(found == cudaDriverEntryPointSuccess);
+    return (columns_encoder *)encode;
+}
+
+struct offsets {
+    short at[3];
+};
+
+#define COLUMNS ".shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, "
+template <int RANK>
+__device__ static void load_column(void *to, const CUtensorMap *map, uint64_t *barrier, corner c,
+                                   offsets o)
+{
+    if (RANK == 3)
+        asm volatile(LOAD "3d" COLUMNS "{%3, %4, %5}], [%2], {%6};" ::"r"(at(to)), "l"(map),
+                     "r"(at(barrier)), "r"(c.at[0]), "r"(c.at[1]), "r"(c.at[2]), "h"(o.at[0])
+                     : "memory");
+    if (RANK == 4)
+        asm volatile(LOAD "4d" COLUMNS "{%3, %4, %5, %6}], [%2], {%7, %8};" ::"r"(at(to)), "l"(map),
+                     "r"(at(barrier)), "r"(c.at[0]), "r"(c.at[1]), "r"(c.at[2]), "r"(c.at[3]),
+                     "h"(o.at[0]), "h"(o.at[1])
+                     : "memory");
+    if (RANK == 5)
+        asm volatile(LOAD "5d" COLUMNS "{%3, %4, %5, %6, %7}], [%2], {%8, %9, %10};" ::"r"(at(to)),
+                     "l"(map), "r"(at(barrier)), "r"(c.at[0]), "r"(c.at[1]), "r"(c.at[2]),
+                     "r"(c.at[3]), "r"(c.at[4]), "h"(o.at[0]), "h"(o.at[1]), "h"(o.at[2])
+                     : "memory");
+}
+
+template <int RANK>
+__global__ static void fetch_column(unsigned char *out, const __grid_constant__ CUtensorMap map,
+                                    corner where, offsets beside, int bytes)
+{
+    extern __shared__ __align__(1024) unsigned char tile[];
+    __shared__ uint64_t barrier;
+    if (threadIdx.x == 0) {
+        begin(&barrier, bytes);
+        load_column<RANK>(tile, &map, &barrier, where, beside);
+    }
+    __syncthreads();
+    wait(&barrier, 0);
+    for (int i = threadIdx.x; i < bytes; i += blockDim.x) out[i] = tile[i];
+}
+
+/* channels, space, images */
+struct columns {
+    cuuint64_t size[5];
+    int lower[3], upper[3];
+    cuuint32_t channels, pixels, every[5];
+    int swizzle;
+};
+
+/* The next pixel in the box, as a loop over images, planes, rows and columns would go. */
+template <int RANK> static void next_pixel(const columns &x, int *at)
+{
+    for (int i = 1; i < RANK - 1; i++) {
+        at[i] += x.every[i];
+        if (at[i] <= (int)x.size[i] - 1 + x.upper[i - 1]) return;
+        at[i] = x.lower[i - 1];
+    }
+    at[RANK - 1]++;
+}
+
+template <int RANK>
+static CUtensorMap describe_columns(const columns &x, void *memory, CUtensorMapDataType type)
+{
+    CUtensorMap map;
+    cuuint64_t pitch[5], bytes = 2;
+    for (int i = 0; i < RANK; i++) pitch[i] = bytes *= x.size[i];
+    CHECK(find_columns_encoder()(&map, type, RANK, memory, x.size, pitch, x.lower, x.upper,
+                                 x.channels, x.pixels, x.every, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                 (CUtensorMapSwizzle)x.swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS);
+    return map;
+}
+
+template <int RANK>
+static std::vector<unsigned short> expect_column(const columns &x,
+                                                 const std::vector<unsigned short> &all,
+                                                 corner where, offsets beside)
+{
+    std::vector<unsigned short> want(x.channels * x.pixels);
+    static const int widths[] = {0, 32, 64, 128};
+    for (unsigned p = 0; p < x.pixels; p++, next_pixel<RANK>(x, where.at))
+        for (unsigned c = 0; c < x.channels; c++) {
+            size_t from = where.at[0] + c, pitch = x.size[0];
+            bool inside = where.at[0] + c < x.size[0];
+            for (int i = 1; i < RANK; i++) {
+                const int k = where.at[i] + (i < RANK - 1 ? beside.at[i - 1] : 0);
+                inside = inside && k >= 0 && k < (int)x.size[i];
+                from += k * pitch;
+                pitch *= x.size[i];
+            }
+            want[swizzled(widths[x.swizzle], 2 * (p * x.channels + c)) / 2] = inside ? all[from] : 0;
+        }
+    return want;
+}
+
+template <int RANK> static void fetch_columns(const columns &x, corner where, offsets beside)
+{
+    size_t all = 1, tile = x.channels * x.pixels;
+    for (int i = 0; i < RANK; i++) all *= x.size[i];
+    std::vector<unsigned short> in(all);
+    for (size_t i = 0; i < all; i++) in[i] = (unsigned short)(i + 1);
+    unsigned short *d_in = to_device(in);
+    unsigned char *out = device_array<unsigned char>(2 * tile);
+    const CUtensorMap map = describe_columns<RANK>(x, d_in, CU_TENSOR_MAP_DATA_TYPE_UINT16);
+    OK(cudaFuncSetAttribute(fetch_column<RANK>, cudaFuncAttributeMaxDynamicSharedMemorySize, MOST));
+    fetch_column<RANK><<<1, 64, MOST>>>(out, map, where, beside, 2 * tile);
+    SYNC();
+    CHECK(to_host((unsigned short *)out, tile) == expect_column<RANK>(x, in, where, beside));
+}
+
+/* As for filters of 3 with padding 1: the box is as large as the image, and begins at -1. */
+CASE(columns_of_images)
+{
+    fetch_columns<3>({{16, 40, 3}, {-1}, {-1}, 8, 100, {1, 1, 1}, 0}, {{8, -1, 0}}, {{0}});
+    fetch_columns<4>({{64, 14, 9, 2}, {-1, -1}, {-1, -1}, 64, 128, {1, 1, 1, 1}, 3},
+                     {{0, -1, -1, 0}}, {{2, 1}});
+    fetch_columns<4>({{64, 14, 9, 2}, {-1, -1}, {-1, -1}, 32, 128, {1, 1, 1, 1}, 2},
+                     {{32, 6, 3, 0}}, {{0, 2}});
+    fetch_columns<5>({{16, 6, 5, 4, 3}, {-1, -1, -1}, {-1, -1, -1}, 16, 256, {1, 1, 1, 1, 1}, 1},
+                     {{0, 3, 2, 1, 0}}, {{1, 2, 0}});
+}
+
+CASE(columns_with_strides)
+{
+    fetch_columns<4>({{8, 15, 10, 4}, {-1, -1}, {-1, -1}, 8, 64, {1, 2, 3, 1}, 0},
+                     {{0, 3, -1, 1}}, {{1, 0}});
+    fetch_columns<3>({{8, 33, 2}, {0}, {-4}, 8, 40, {1, 4, 1}, 0}, {{0, 8, 0}}, {{4}});
+}
+
+/* Behind the last channel, and the last image. */
+CASE(columns_that_end_outside)
+{
+    fetch_columns<3>({{24, 10, 2}, {0}, {0}, 16, 64, {1, 1, 1}, 0}, {{8, 4, 1}}, {{0}});
+}
+
+__global__ static void give_column(const __grid_constant__ CUtensorMap map,
+                                   const unsigned short *in, int x, int count)
+{
+    extern __shared__ __align__(1024) unsigned char tile[];
+    for (int i = threadIdx.x; i < count; i += blockDim.x) ((unsigned short *)tile)[i] = in[i];
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncthreads();
+    if (threadIdx.x) return;
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs.bulk_group "
+                 "[%0, {%1, %2, %3}], [%4];" ::"l"(&map),
+                 "r"(0), "r"(x), "r"(0), "r"(at(tile))
+                 : "memory");
+    END_STORE;
+}
+
+CASE(a_column_goes_back)
+{
+    const columns x = {{8, 10, 3}, {0}, {0}, 8, 16, {1, 1, 1}, 0};
+    std::vector<unsigned short> in(8 * 16), all(8 * 10 * 3);
+    for (int i = 0; i < 8 * 16; i++) in[i] = (unsigned short)(i + 1);
+    unsigned short *d_all = to_device(all);
+    const CUtensorMap map = describe_columns<3>(x, d_all, CU_TENSOR_MAP_DATA_TYPE_UINT16);
+    give_column<<<1, 64, 1024>>>(map, to_device(in), 7, 8 * 16);
+    SYNC();
+    for (int i = 0; i < 8 * 16; i++) all[8 * 7 + i] = in[i];
+    CHECK(to_host(d_all, all.size()) == all);
+}
+
+CASE(maps_of_columns_that_are_refused)
+{
+    alignas(64) CUtensorMap map;
+    columns_encoder *encode = find_columns_encoder();
+    struct attempt {
+        cuuint32_t rank;
+        int lower[3], upper[3];
+        cuuint32_t channels, pixels;
+        int swizzle;
+        CUresult want;
+    } attempts[] = {
+        {4, {-1, -1}, {-1, -1}, 64, 128, 3, CUDA_SUCCESS},
+        {2, {-1, -1}, {-1, -1}, 64, 128, 3, CUDA_ERROR_INVALID_VALUE},
+        {4, {-128, 127}, {-1, 127}, 64, 1024, 3, CUDA_SUCCESS},
+        {4, {-129, 0}, {0, 0}, 64, 128, 3, CUDA_ERROR_INVALID_VALUE},
+        {4, {0, 0}, {0, 128}, 64, 128, 3, CUDA_ERROR_INVALID_VALUE},
+        {3, {-32768}, {32767}, 64, 128, 3, CUDA_SUCCESS},
+        {5, {-16, 15, 0}, {15, 15, 0}, 64, 128, 3, CUDA_SUCCESS},
+        {5, {-17, 0, 0}, {0, 0, 0}, 64, 128, 3, CUDA_ERROR_INVALID_VALUE},
+        {4, {0, 0}, {-64, 0}, 64, 128, 3, CUDA_ERROR_INVALID_VALUE},
+        {4, {0, 0}, {0, 0}, 0, 128, 3, CUDA_ERROR_INVALID_VALUE},
+        {4, {0, 0}, {0, 0}, 264, 128, 0, CUDA_ERROR_INVALID_VALUE},
+        {4, {0, 0}, {0, 0}, 64, 0, 3, CUDA_ERROR_INVALID_VALUE},
+        {4, {0, 0}, {0, 0}, 64, 1025, 3, CUDA_ERROR_INVALID_VALUE},
+        {4, {0, 0}, {0, 0}, 72, 128, 3, CUDA_ERROR_INVALID_VALUE},
+    };
+    const cuuint64_t size[] = {64, 64, 64, 64, 64}, pitch[] = {128, 8192, 524288, 33554432};
+    const cuuint32_t every[] = {1, 1, 1, 1, 1};
+    for (const attempt &a : attempts)
+        CHECK(encode(&map, CU_TENSOR_MAP_DATA_TYPE_UINT16, a.rank, (void *)0x500000000000, size,
+                     pitch, a.lower, a.upper, a.channels, a.pixels, every,
+                     CU_TENSOR_MAP_INTERLEAVE_NONE, (CUtensorMapSwizzle)a.swizzle,
+                     CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                     CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == a.want);
+}
+
+/* One kind of map, and a copy of the other. */
+__global__ static void confused(const __grid_constant__ CUtensorMap map, corner where)
+{
+    __shared__ __align__(1024) unsigned char tile[1024];
+    __shared__ uint64_t barrier;
+    begin(&barrier, sizeof tile);
+    load<3>(tile, &map, &barrier, where);
+}
+
+// STDERR a_map_of_columns_for_a_tile: a copy of a tile, and the tensor map is one of im2col
+CASE(a_map_of_columns_for_a_tile)
+{
+    const columns x = {{8, 10, 3}, {0}, {0}, 8, 64, {1, 1, 1}, 0};
+    const CUtensorMap map = describe_columns<3>(x, device_array<unsigned short>(240),
+                                                CU_TENSOR_MAP_DATA_TYPE_UINT16);
+    confused<<<1, 1>>>(map, {{0, 0, 0}});
+    FAILS(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
 }

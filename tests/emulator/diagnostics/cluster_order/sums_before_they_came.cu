@@ -1,4 +1,4 @@
-// race: no barrier of the cluster in between
+// race
 // FLAGS: -arch=sm_90a
 /* The sums are read without a wait for the mbarrier. */
 #include "../tensor/hopper.h"

@@ -31,6 +31,7 @@ __global__ void __cluster_dims__(2) swap(int *out)
     store_async(in_block(&came[t], rank ^ 1), t, rank, in_block(&full, rank ^ 1));
     asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;" ::: "memory");
     out[rank * 64 + t] = came[63 - t].x; // HERE
+    barrier_wait(&full, 0);
     asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;" ::: "memory");
 }
 

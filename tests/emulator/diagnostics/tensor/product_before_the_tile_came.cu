@@ -23,6 +23,7 @@ __global__ void product(float *c, const __grid_constant__ CUtensorMap a_map,
         wgmma(d, descriptor(a + k, 1024, 1), descriptor(b + k, 1024, 1)); // HERE
     wgmma_commit();
     wgmma_wait<0>();
+    barrier_wait(&full, 0);
     store_sums(c, d);
 }
 

@@ -1,4 +1,4 @@
-// race: still reads, asynchronously
+// race
 // FLAGS: -arch=sm_90a
 /* The wait is for groups, and this store is in none. */
 #include "hopper.h"
@@ -11,7 +11,7 @@ __global__ void fill(const __grid_constant__ CUtensorMap map)
         fence_async();
         __syncthreads();
         if (threadIdx.x == 0) {
-            tma_store(&map, tile, 0, y);
+            tma_store(&map, tile, 0, y); // HERE
             bulk_wait_read();
         }
         __syncthreads();

@@ -16,6 +16,7 @@ __global__ void fill(const __grid_constant__ CUtensorMap map)
         }
         __syncthreads();
     }
+    if (threadIdx.x == 0) bulk_wait_read();
 }
 
 int main()

@@ -1,7 +1,7 @@
-// uninitialised read: nothing has written
+// nothing
 // FLAGS: -arch=sm_90a
-/* With .read the wait says that the tile may be filled again, not that the result is there. */
-#include "hopper.h"
+/* The result of a bulk store is read when its group is over. */
+#include "../tensor/hopper.h"
 
 __global__ void turn(float *out, const float *in)
 {
@@ -12,10 +12,10 @@ __global__ void turn(float *out, const float *in)
     if (threadIdx.x == 0) {
         bulk_store(out, tile, sizeof tile);
         bulk_commit();
-        bulk_wait_read();
+        asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
     }
     __syncthreads();
-    out[64 + threadIdx.x] = out[63 - threadIdx.x]; // HERE
+    out[64 + threadIdx.x] = out[63 - threadIdx.x];
 }
 
 int main()

@@ -1,7 +1,7 @@
-// nothing
+// race: with .read it waits only until
 // FLAGS: -arch=sm_90a
-/* The result of a bulk store is read when its group is over. */
-#include "hopper.h"
+/* With .read the wait says that the tile may be filled again, not that the result is there. */
+#include "../tensor/hopper.h"
 
 __global__ void turn(float *out, const float *in)
 {
@@ -12,10 +12,10 @@ __global__ void turn(float *out, const float *in)
     if (threadIdx.x == 0) {
         bulk_store(out, tile, sizeof tile);
         bulk_commit();
-        asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+        bulk_wait_read();
     }
     __syncthreads();
-    out[64 + threadIdx.x] = out[63 - threadIdx.x];
+    out[64 + threadIdx.x] = out[63 - threadIdx.x]; // HERE
 }
 
 int main()

@@ -1,8 +1,7 @@
-// failed assert
+// race: has to wait for the mbarrier
 // FLAGS: -arch=sm_90a
 /* The thread that brings a tile clears its first element in global memory before the tile has come. */
 #include "../tensor/hopper.h"
-#include <assert.h>
 
 __global__ void take(bf16 *x, const __grid_constant__ CUtensorMap map)
 {
@@ -12,12 +11,12 @@ __global__ void take(bf16 *x, const __grid_constant__ CUtensorMap map)
         barrier_init(&full, 1);
         barrier_fence();
         barrier_expect(&full, sizeof tile);
-        tma_load(tile, &map, &full, 0, 0);
+        tma_load(tile, &map, &full, 0, 0); // HERE
         x[0] = __float2bfloat16(0);
     }
     __syncthreads();
     barrier_wait(&full, 0);
-    if (threadIdx.x == 0) assert(__bfloat162float(tile[0]) == 1); // HERE
+    x[threadIdx.x] = tile[8 * K - 1 - threadIdx.x];
 }
 
 int main()

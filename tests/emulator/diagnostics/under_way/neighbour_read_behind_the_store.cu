@@ -1,8 +1,7 @@
-// failed assert
+// race: still writes
 // FLAGS: -arch=sm_90a
 /* A tile goes back to where it came from, and the thread that stores it reads its left neighbour for the next tile. */
 #include "../tensor/hopper.h"
-#include <assert.h>
 
 __global__ void smooth(float *x)
 {
@@ -13,9 +12,9 @@ __global__ void smooth(float *x)
     if (threadIdx.x == 0) {
         bulk_store(x, tile, sizeof tile);
         bulk_commit();
-        const float left = x[63];
-        assert(left == 0); // HERE
+        const float left = x[63]; // HERE
         asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+        x[64] = left;
     }
 }
 
