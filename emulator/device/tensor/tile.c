@@ -114,7 +114,7 @@ void bulk_write(warp *w, const op *o, uint32_t lane, uint64_t to, cargo *from, u
 static void report_place(warp *w, const op *o, uint32_t lane, uint64_t address, const char *where)
 {
     report(w, o, FINDING_TRAP, lane, address,
-           "the tensor map lies in %s memory, where the TMA cannot read it: make the kernel's "
+           "the tensor map is in %s memory, where the TMA cannot read it: make the kernel's "
            "parameter const __grid_constant__ CUtensorMap and pass its address",
            where);
     launch_stop(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
@@ -138,8 +138,8 @@ const device_tensor_map *tile_map(warp *w, const op *o, uint32_t lane)
     if (map->magic == TENSOR_MAP_MAGIC && map->rank == ((const bulk *)o->extra)->rank) return map;
     report(w, o, FINDING_TRAP, lane, address,
            map->magic != TENSOR_MAP_MAGIC
-               ? "this is no tensor map: cuTensorMapEncodeTiled has not filled it, or has failed"
-               : "the tensor map has another number of dimensions than this copy");
+               ? "this is not a tensor map: cuTensorMapEncodeTiled has not filled it, or has failed"
+               : "the tensor map and this copy have different numbers of dimensions");
     launch_stop(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
     return NULL;
 }
