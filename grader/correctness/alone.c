@@ -95,7 +95,7 @@ static char *with_reason(const struct lonely *a, char *message)
     char *words = NULL;
     if (!a && asprintf(&words,
                        "%s; it was right when it ran before the cases that follow it: their calls "
-                       "have left something behind",
+                       "left something behind",
                        message) < 0)
         abort();
     if (a &&

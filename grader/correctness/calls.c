@@ -78,8 +78,8 @@ static const char *refused_by_cublas(void)
     if (!said) return "";
     snprintf(
         text, sizeof text,
-        "; %.*s; a row-major array is one of columns to cuBLAS, and its leading dimension is the "
-        "length of a row: k of a[m x k], n of b[k x n] and of c[m x n]",
+        "; %.*s; to cuBLAS a row-major array is column-major, and its leading dimension is the "
+        "length of a row: k for a[m x k], n for b[k x n] and c[m x n]",
         (int)strcspn(said, "\n"), said);
     return text;
 }

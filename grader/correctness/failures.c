@@ -97,7 +97,7 @@ static void judge(const call_request *r, const call_outcome *o)
     if (o->returned.i == 0 && strcmp(o->calls.refusal, "cudaErrorNotSupported") != 0)
         fails(r, o, "the function returned cudaSuccess");
     if (o->calls.moved && promise_of(running->exercise, r).what & KEEPS_DEVICE)
-        fails(r, o, "another device is the current one than before");
+        fails(r, o, "the current device has changed");
     if (o->returned.i == 1 && of_memory)
         fails(r, o, "the function returned cudaErrorInvalidValue, as if its arguments were wrong");
     if (o->kept > 0 && !keeps) fails(r, o, "device memory that it had allocated is not freed");

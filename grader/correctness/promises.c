@@ -61,7 +61,7 @@ static char *sentence(const promise *p, const wire_calls *c, size_t row)
     const bool another =
         table[row].deed == DEED_ALLOCATE_ELSEWHERE && strcmp(first, "cudaMallocAsync") == 0;
     if (asprintf(&text, "%s: it calls %s%s; its contract says that it %s", p->function, first,
-                 another ? " with another stream than its own" : "", table[row].says) < 0)
+                 another ? " on a stream other than its own" : "", table[row].says) < 0)
         return strdup("");
     return text;
 }
@@ -79,7 +79,7 @@ char *promise_broken(const promise *p, const wire_calls *c)
                  p->function) < 0)
         return strdup("");
     if (!text && p->what & KEEPS_DEVICE && c->moved &&
-        asprintf(&text, "%s: another device is the current one than before", p->function) < 0)
+        asprintf(&text, "%s: the current device has changed", p->function) < 0)
         return strdup("");
     if (!text && p->launches > 0 && c->deeds[DEED_LAUNCH].count > p->launches &&
         asprintf(&text, "%s: it makes %u launches; its contract says at most %u", p->function,

@@ -267,14 +267,14 @@ static char *with_round(char *message)
 {
     static const char *const rounds[] = {
         "",
-        "; the first call was right, and this is the second with the same sizes and other numbers",
+        "; the first call was right; this is the second, with the same sizes and different numbers",
         "; the calls before it were right: its buffers are at other addresses",
     };
     char *both = NULL;
     const bool shuffled = running->round == 2 && running->place == ON_SOFTGPU;
     if (asprintf(&both, "%s%s%s", message, rounds[running->round],
-                 shuffled ? ", its warps begin in another order, and asynchronous copies arrive "
-                            "at once"
+                 shuffled ? ", its warps begin in a different order, and asynchronous copies "
+                            "arrive at once"
                           : "") < 0)
         abort();
     free(message);

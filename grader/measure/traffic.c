@@ -158,7 +158,7 @@ static char *tensors_for_show(const traffic_test *t, const device_counts *counts
     if (t->multiplications <= 0.0 || (double)counts->multiplications <= most) return NULL;
     if (asprintf(&message,
                  "tensor instructions do not do the work: %s multiplications are made outside of "
-                 "them, of %s that the products have",
+                 "them, and the products need %s",
                  count_text(made, (double)counts->multiplications),
                  count_text(task, t->multiplications)) < 0) {
         abort();

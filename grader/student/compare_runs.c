@@ -186,7 +186,7 @@ static void print_roof(const speed_test *test, double seconds, const json_t *dev
     print_share("memory", test->bytes / seconds, copy, 1e9, "GB/s");
     if (test->flop > 0 && test->bytes > 0 && copy > 0 && flop > 0) {
         const bool by_memory = test->bytes / copy > test->flop / flop;
-        printf("     %.1f operations a byte: %s is what limits it in the end\n",
+        printf("     %.1f operations per byte: in the end, %s limits it\n",
                test->flop / test->bytes, by_memory ? "memory" : "arithmetic");
     }
 }

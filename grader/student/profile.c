@@ -107,7 +107,7 @@ static json_t *run_case(const options *o, const exercise *e, const char *name)
     if (said && !profile)
         fprintf(stderr, "%s\ngrader: case %s left no profile\n", said, name);
     else if (said && strstr(said, "failed"))
-        printf("%s\n  The case failed; these are the counts all the same.\n", said);
+        printf("%s\n  The case failed; these are its counts anyway.\n", said);
     free(said);
     return profile;
 }
@@ -140,7 +140,7 @@ static void print_global(const char *label, const json_t *counts, const char *gr
     const double bytes = count_in(counts, group, "bytes"), use = per(bytes, 32 * sectors);
     if (requests <= 0) return;
     printf(
-        "    %-22s %.0f requests of warps, %.1f sectors each (%.0f bytes moved, %.0f asked for)\n",
+        "    %-22s %.0f requests of warps, %.1f sectors each (%.0f bytes moved, %.0f requested)\n",
         label, requests, sectors / requests, 32 * sectors, bytes);
     if (use < 0.5 && bytes >= 32 * requests && sectors > 0.1 * all_sectors(counts)) {
         printf("    %22s only %.0f %% of the bytes moved are used: do neighbouring threads take\n"

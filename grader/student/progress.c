@@ -308,7 +308,7 @@ void suggest_next(const grading *g)
     const int count = records ? stand_all(&o, records, all, 256) : 0;
     const exercise *graded = catalog_find(id_of(entry));
     const standing *s = count > 0 ? choose(all, count, graded, keeps_to_path(&o)) : NULL;
-    printf("\n  What else is in it: make compare EX=%s.", id_words(id_of(entry)));
+    printf("\n  How it compares: make compare EX=%s.", id_words(id_of(entry)));
     if (s && s->exercise->id != id_of(entry))
         printf(" Next: %s %s, make next EX=%s", id_words(s->exercise->id), s->exercise->name,
                id_words(s->exercise->id));

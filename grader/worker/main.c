@@ -205,8 +205,8 @@ static void check_after(wire_reply *reply)
         set_unwanted(reply);
     } else if (error && (sticky || call.returns != WIRE_RETURN_I32)) {
         set_cuda_error(reply,
-                       call.wanted && !sticky ? "it returned what it should, but cudaGetLastError "
-                                                "still says"
+                       call.wanted && !sticky ? "it returned the right error, but "
+                                                "cudaGetLastError still says"
                                               : "afterwards the device reports",
                        error);
     }

@@ -106,7 +106,7 @@ neighbour describe_address(device *d, const op *o, uint64_t address, char *text,
 {
     uint64_t at = address - DEVICE_BASE, base = 0, bytes = 0;
     if (address < 4096) {
-        snprintf(text, room, "at address %u, through a pointer that is null", (unsigned)address);
+        snprintf(text, room, "at address %u, through a null pointer", (unsigned)address);
         return (neighbour){.relation = RELATION_NULL};
     }
     if (at < DEVICE_OWN_BYTES && at - d->heap.first >= d->options.range_bytes) {

@@ -124,7 +124,7 @@ static bool is_me(const touch *t, const event *e, uint32_t cell)
 
 static const char *order_of_any(bool mild)
 {
-    return mild ? "and nothing orders them: harmless only where an older value does no harm"
+    return mild ? "and nothing orders them: harmless only if an older value is good enough"
                 : "and nothing orders them: blocks run in any order";
 }
 

@@ -104,7 +104,7 @@ void report_shared_copy(warp *w, const op *o, uint32_t offset, uint32_t lane, ac
     module_file(w->block->launch->function->module, c->line, &line);
     report(w, o, FINDING_RACE, lane, offset,
            "thread%s %s what the asynchronous copy at line %u is still bringing: a race, because "
-           "nobody has waited for that copy",
+           "no thread has waited for that copy",
            thread_name(w->block, w->index * LANES + lane, me),
            how == ACCESS_LOAD ? "reads" : "overwrites", line);
 }
@@ -124,10 +124,10 @@ void report_shared_reading(warp *w, const op *o, uint32_t offset, uint32_t lane,
     thread_name(w->block, w->index * LANES + lane, me);
     if (c->product)
         report(w, o, FINDING_RACE, lane, offset,
-               "thread%s overwrites shared memory that the wgmma of line %u still reads, "
-               "asynchronously, for all that it knows: those who told it to go on had not waited "
-               "for that product; write wgmma.wait_group before their mbarrier.arrive, and let "
-               "each warp group arrive that reads the memory",
+               "thread%s overwrites shared memory that the wgmma of line %u may still read, "
+               "asynchronously: the threads that told it to go on had not waited for that product; "
+               "write wgmma.wait_group before their mbarrier.arrive, and let each warp group that "
+               "reads the memory arrive",
                me, line);
     else
         report(w, o, FINDING_RACE, lane, offset,
@@ -150,7 +150,7 @@ static void advise(const block *b, const op *o, bool warp_only, bool mild, const
 {
     const uint32_t wrote = r->how == ACCESS_STORE ? o->line : r->line;
     const uint32_t read = r->how == ACCESS_STORE ? r->line : o->line;
-    const char *why = mild         ? ": harmless only where an older value does no harm"
+    const char *why = mild         ? ": harmless only if an older value is good enough"
                       : !warp_only ? ""
                       : o->strength == STRENGTH_VOLATILE ? ": volatile does not order the lanes "
                                                            "of a warp"

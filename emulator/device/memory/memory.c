@@ -78,7 +78,7 @@ bool release_range(device *d, device_address address)
 device_status device_free(device *d, device_address address)
 {
     if (!module_owner(d, address) && release_range(d, address)) return DEVICE_OK;
-    return fail(d, DEVICE_BAD_ADDRESS, "0x%llx is the start of no allocation",
+    return fail(d, DEVICE_BAD_ADDRESS, "0x%llx is not the start of an allocation",
                 (unsigned long long)address);
 }
 
@@ -149,7 +149,7 @@ static void check_written(device *d, uint64_t offset, uint64_t bytes)
     char buffer[192];
     describe_buffer(d, base, size, buffer, sizeof buffer);
     snprintf(f.text, sizeof f.text,
-             "a copy to the host takes %llu bytes, none of which anything has written, from %s",
+             "a copy to the host reads %llu bytes that nothing has written, from %s",
              (unsigned long long)bytes, buffer);
     finding_add(d, &f);
 }

@@ -91,10 +91,10 @@ static void note_push(warp *w, const op *o, uint64_t offset)
         b->pushed = o->line;
     } else if (b->pushed || !o->in_system) {
         report(w, o, FINDING_RACE, lane, DEVICE_BASE + offset,
-               b->pushed ? "sets a flag for another device that may see it before the data: after "
-                           "the data put __threadfence_system(), or a release of system scope"
-                         : "sets a flag for another device that need not see it: its scope is this "
-                           "device");
+               b->pushed
+                   ? "sets a flag that another device may see before the data: after the data "
+                     "put __threadfence_system(), or a release of system scope"
+                   : "sets a flag that another device may never see: its scope is this device");
         b->pushed = 0;
     }
 }

@@ -170,7 +170,7 @@ static void report_misaligned(warp *w, const op *o, uint64_t address, uint32_t b
     }
     pthread_mutex_unlock(&d->allocations);
     report_near(w, o, FINDING_MISALIGNED, lane, address, &n,
-                "%s %u bytes at an address that is no multiple of %u%s", access_verb(how), bytes,
+                "%s %u bytes at an address that is not a multiple of %u%s", access_verb(how), bytes,
                 bytes, where);
     launch_fail(w->block->launch, DEVICE_MISALIGNED);
 }

@@ -152,7 +152,7 @@ static void check_unused(warp *w, const op *o, uint32_t lane, const mbarrier *m,
                  line_of(w->block, m->wait_op->line));
     if (!*why) return;
     snprintf(text, sizeof text,
-             "initialises an mbarrier again that is in use since line %u: %s; initialise it once, "
+             "initialises again an mbarrier in use since line %u: %s; initialise it once, "
              "before the loop, and wait for its phases in turn, or let all threads come to a "
              "barrier and write mbarrier.inval first",
              line_of(w->block, m->init_line), why);
@@ -345,17 +345,18 @@ static void name_phase(char *text, size_t bytes, uint64_t phase)
 {
     snprintf(text, bytes,
              " to phase %llu, counted from 0: either the parity is that of another phase, or other "
-             "threads went on and ended the one before, too",
+             "threads went on and ended the phase before, too",
              (unsigned long long)phase);
 }
 
 /* Some came, and others did not. */
 static void name_lack(char *text, size_t bytes, const block *b, const mbarrier *m, uint32_t came)
 {
-    snprintf(text, bytes,
-             ", the last by line %u: let each of those that line %u counts arrive once in a phase, "
-             "or initialise it with %u",
-             line_of(b, m->arrive_line), line_of(b, m->init_line), came);
+    snprintf(
+        text, bytes,
+        ", the last by line %u: let each thread that line %u counts arrive once in a phase, or "
+        "initialise it with %u",
+        line_of(b, m->arrive_line), line_of(b, m->init_line), came);
 }
 
 /* Of the three ways to wait in vain the first two say what is wrong. */
@@ -417,7 +418,7 @@ static void check_seen(warp *w, mbarrier *m, uint64_t state)
     snprintf(text, sizeof text,
              "too many arrivals at an mbarrier: line %u initialised it for %u in a phase, and %u "
              "phases have ended since a thread last waited there; initialise it with the number "
-             "of arrivals, or let one thread of those arrive",
+             "of arrivals, or let only one of these threads arrive",
              line_of(b, m->init_line), wanted_in(state), unseen);
     report_at(b, b->launch->function, m->arrive_line, FINDING_MISUSE, m->arrive_thread, m->offset,
               text);

@@ -251,7 +251,8 @@ static void report_bad_free(warp *w, const op *o, uint32_t lane, device_address 
         report_near(w, o, FINDING_BAD_FREE, lane, address, &n, "frees again %s", buffer);
     } else {
         report(w, o, FINDING_BAD_FREE, lane, address,
-               "frees 0x%llx, which is the start of no allocation", (unsigned long long)address);
+               "frees 0x%llx, which is not the start of an allocation",
+               (unsigned long long)address);
     }
     launch_fail(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
 }

@@ -68,7 +68,7 @@ static void report_pushed(block *b)
     const launch *l = b->launch;
     report_at(b, l->function, b->pushed, FINDING_RACE, 0, 0,
               "writes to the memory of another device, which runs at the same time, and sets no "
-              "flag behind it");
+              "flag afterwards");
 }
 
 static void end(block *b)

@@ -25,7 +25,7 @@ static uint32_t word_of(const warp *w, operand r, uint32_t lane)
 static bool report_unaligned(warp *w, const op *o, uint32_t lane, uint64_t address, uint32_t by)
 {
     report(w, o, FINDING_MISALIGNED, lane, address,
-           "a bulk copy with an address or a size that is no multiple of %u bytes: declare the "
+           "a bulk copy with an address or a size that is not a multiple of %u bytes: declare the "
            "shared array __align__(%u)",
            by, by);
     launch_stop(w->block->launch, DEVICE_MISALIGNED);

@@ -46,7 +46,7 @@ static void tell(warp *w, const op *o, const fitting *f, const landing *l, uint3
     module_file(w->block->launch->function->module, l->line, &line);
     report(w, o, FINDING_DESCRIPTOR, lane, place,
            "the descriptor reads row %u, bytes %u to %u, of the tile that line %u brought, where "
-           "row %d, bytes %d to %d, is meant: the tile lies there in rows of %u bytes (8 rows: %u) "
+           "row %d, bytes %d to %d, is meant: the tile is stored in rows of %u bytes (8 rows: %u) "
            "with %s, the descriptor says %s and a stride of %u",
            byte / per, byte % per, byte % per + CHUNK - 1, line, (int)row, (int)at,
            (int)at + CHUNK - 1, per, 8 * per, mode_of(l->shape.swizzle, has),

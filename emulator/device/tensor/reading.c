@@ -239,7 +239,7 @@ static void report_proxy(warp *w, const op *o, uint32_t offset, uint32_t lane, b
     uint32_t line, cell = written(b, offset, &line);
     report(w, o, FINDING_RACE, lane, offset,
            "%s what thread%s wrote at line %u with no fence.proxy.async in between: threads and "
-           "the async proxy see each other's writes only behind that fence, so write asm "
+           "the async proxy see each other's writes only after that fence, so write asm "
            "volatile(\"fence.proxy.async;\") after the store and before the barrier",
            writes ? "overwrites, through the async proxy," : "reads through the async proxy",
            thread_name(b, cell & THREAD, writer), line_of(b, line));

@@ -146,7 +146,7 @@ void bulk_write(warp *w, const op *o, uint32_t lane, uint64_t to, cargo *from, u
 static void report_place(warp *w, const op *o, uint32_t lane, uint64_t address, const char *where)
 {
     report(w, o, FINDING_TRAP, lane, address,
-           "the tensor map lies in %s memory, where the TMA cannot read it: make the kernel's "
+           "the tensor map is in %s memory, where the TMA cannot read it: make the kernel's "
            "parameter const __grid_constant__ CUtensorMap and pass its address",
            where);
     launch_stop(w->block->launch, DEVICE_ILLEGAL_ADDRESS);
@@ -156,13 +156,13 @@ static void report_place(warp *w, const op *o, uint32_t lane, uint64_t address, 
 static const char *misfit(const device_tensor_map *map, const bulk *x)
 {
     if (map->magic != TENSOR_MAP_MAGIC)
-        return "this is no tensor map: cuTensorMapEncodeTiled has not filled it, or has failed";
+        return "this is not a tensor map: cuTensorMapEncodeTiled has not filled it, or has failed";
     if (map->rank != x->rank)
-        return "the tensor map has another number of dimensions than this copy";
+        return "the tensor map and this copy have different numbers of dimensions";
     if (x->im2col == (map->pixels != 0)) return "";
-    return x->im2col ? "a copy by im2col, and the tensor map is one of tiles: encode it by "
+    return x->im2col ? "this copy is by im2col, and the tensor map describes tiles: encode it by "
                        "cuTensorMapEncodeIm2col"
-                     : "a copy of a tile, and the tensor map is one of im2col: encode it by "
+                     : "this copy is of a tile, and the tensor map describes im2col: encode it by "
                        "cuTensorMapEncodeTiled";
 }
 

@@ -84,7 +84,7 @@ static cudaError_t check_cluster(const struct launch_work *w)
                                 : "");
     if (clusters_on_device(w->kernel, threads, w->shared, (unsigned)blocks) < 1)
         return error_refuse(cudaErrorInvalidClusterSize,
-                            "no cluster of %llu such blocks fits on the device: take fewer, or "
+                            "no cluster of %llu such blocks fits on the device: use fewer, or "
                             "less than %llu bytes of shared memory",
                             (unsigned long long)blocks,
                             (unsigned long long)w->shared + w->kernel->facts.static_shared_bytes);

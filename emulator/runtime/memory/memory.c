@@ -37,9 +37,9 @@ static void describe_pointer(const void *pointer, char *text, size_t size)
     uint64_t bytes;
     char made[700];
 
-    snprintf(text, size, "the start of no allocation");
+    snprintf(text, size, "not the start of an allocation");
     if (a && a->lent) {
-        snprintf(text, size, "%s, and not the program's to free", a->name);
+        snprintf(text, size, "%s, which the program must not free", a->name);
     } else if (a && !a->is_freed) {
         snprintf(text, size,
                  a->pinned_host ? "host memory, for cudaFreeHost" : "device memory, for cudaFree");

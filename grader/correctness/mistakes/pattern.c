@@ -15,10 +15,10 @@ typedef struct pattern {
 } pattern;
 
 static const pattern mistakes[] = {
-    {result_before, "left over: this is the result of the call before"},
-    {added_to_result_before, "the result of the call before is still in it: not set to 0 again"},
-    {sum_not_mean, "%zu times too large, which is a size of this call: a sum instead of a mean"},
-    {mean_not_sum, "%zu times too small, which is a size of this call: divided once too often"},
+    {result_before, "left over: this is the result of the previous call"},
+    {added_to_result_before, "the result of the previous call is still in it: it was not set to 0"},
+    {sum_not_mean, "%zu times too large (a size of this call): a sum instead of a mean"},
+    {mean_not_sum, "%zu times too small (a size of this call): divided once too often"},
     {sign_flipped, "the sign is wrong"},
     {doubled, "twice as large: counted twice, or a missing 1/2"},
     {is_transposed, "the result is transposed: rows and columns are mixed up"},
@@ -29,32 +29,34 @@ static const pattern mistakes[] = {
     {column_repeated, "every column is the first one: the index of the column is not used"},
     {block_repeated, "the first %zu elements are repeated: the index of the block, or of the part, "
                      "is not used"},
-    {vector_repeated, "of each two vectors of %zu columns the second repeats the first: its own "
+    {vector_repeated, "every second vector of %zu columns repeats the one before: its own "
                       "offset is missing"},
-    {constant_factor, "all are wrong by one factor"},
-    {rows_off, "each row is off by a number of its own: a term that is added to all of it, such as "
-               "a bias, is missing or another row's"},
+    {constant_factor, "all are wrong by the same factor"},
+    {rows_off,
+     "each row is off by a different number: a term that is added to the whole row, such as "
+     "a bias, is missing or belongs to another row"},
     {rows_scaled,
-     "each row is off by a factor of its own: a factor or divisor of all of it is wrong"},
+     "each row is off by a different factor: a factor or divisor of the whole row is wrong"},
 };
 
 static const pattern contents[] = {
     {never_written, "never written: they hold what was there before the call"},
     {added_to_unset, "added (+=) to an output that nothing has set to 0, or computed from memory "
                      "that nothing has written"},
-    {nan_passed_over, "they should be NaN: fmaxf, fminf and a comparison pass over it, or it "
+    {nan_passed_over, "they should be NaN: fmaxf, fminf and comparisons ignore a NaN, or it "
                       "was not read"},
     {all_zero, "they are 0"},
-    {became_nan, "they are NaN: inf - inf, inf / inf, 0 / 0, or something unwritten was read"},
-    {exp_became_infinite, "they are infinite: exp overflowed, or a 0 in a logarithm or a quotient"},
+    {became_nan, "they are NaN: inf - inf, inf / inf, 0 / 0, or unwritten memory was read"},
+    {exp_became_infinite,
+     "they are infinite: exp overflowed, or a logarithm or a division got a 0"},
     {became_infinite, "they are infinite: divided by 0, too large for a float, or a start "
                       "value that nothing replaced"},
     {cut_at_zero, "negative values became 0: a ReLU where none belongs"},
     {mask_ignored, "they should be 0: masked or ignored elements were computed"},
     {should_be_zero, "exactly the elements that should be 0 are wrong"},
-    {log_saturated, "all stop at one value: a clamp, or log(p + eps), cuts them off"},
-    {saturated, "all stop at one value: a clamp or a constant cuts them off"},
-    {one_value, "all hold one value: a constant, or = for +="},
+    {log_saturated, "all stop at the same value: a clamp, or log(p + eps), cuts them off"},
+    {saturated, "all stop at the same value: a clamp or a constant cuts them off"},
+    {one_value, "all hold the same value: a constant, or = instead of +="},
     {small_errors, "small errors nearly everywhere: less precise than fp32 (TF32, fp16, "
                    "approximations), or summed in an order that loses digits"},
 };

@@ -153,7 +153,8 @@ static void suspect_suffix(const product *p, long from)
     reading how = right_reading(p);
     how.from = from;
     if (from == 1) suspect_reading("the first term of each sum is left out", p, &how);
-    if (from > 1) suspect_reading("only the last terms of each sum are there: = for +=", p, &how);
+    if (from > 1)
+        suspect_reading("only the last terms of each sum are there: = instead of +=", p, &how);
 }
 
 /* Which terms there are, the first element says. */

@@ -92,8 +92,8 @@ static const char *factor_words(const mismatch *m)
     if (is_factor(0)) return ": left out";
     if (is_factor(-1)) return ": the sign is wrong";
     if (is_factor(2)) return ": twice as large";
-    snprintf(words, sizeof words, ": %ld times too %s, which is a size of this call",
-             size ? size : divided, size ? "large" : "small");
+    snprintf(words, sizeof words, ": %ld times too %s (a size of this call)", size ? size : divided,
+             size ? "large" : "small");
     return size || divided ? words : "";
 }
 

@@ -370,7 +370,7 @@ CASE(past)
     FAILS(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
 }
 
-// STDERR odd: reads 16 bytes at an address that is no multiple of 16
+// STDERR odd: reads 16 bytes at an address that is not a multiple of 16
 CASE(odd)
 {
     faults<<<1, 32>>>(device_array<unsigned>(32), 4, 32);

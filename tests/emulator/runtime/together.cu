@@ -182,7 +182,7 @@ __global__ static void swap_plainly(memory mine, memory its, unsigned epoch)
     wait_for(mine.flag, epoch);
 }
 
-// STDERR plain_flag_store: sets no flag behind it
+// STDERR plain_flag_store: sets no flag afterwards
 CASE(plain_flag_store)
 {
     two t = open_two();
@@ -200,7 +200,7 @@ __global__ static void swap_without_fence(memory mine, memory its, unsigned epoc
     wait_for(mine.flag, epoch);
 }
 
-// STDERR fence_of_one_device: may see it before the data
+// STDERR fence_of_one_device: may see before the data
 CASE(fence_of_one_device)
 {
     two t = open_two();

@@ -122,11 +122,11 @@ static const struct {
     float (*spoil)(int i);
     const char *words;
 } known[] = {
-    {scaled_by_7, "; 7 times too large, which is a size of this call: a sum instead of a mean"},
-    {divided_by_5, "; 5 times too small, which is a size of this call: divided once too often"},
+    {scaled_by_7, "; 7 times too large (a size of this call): a sum instead of a mean"},
+    {divided_by_5, "; 5 times too small (a size of this call): divided once too often"},
     {negated, "; the sign is wrong"},
     {twice, "; twice as large: counted twice, or a missing 1/2"},
-    {one_factor, "; all are wrong by one factor"},
+    {one_factor, "; all are wrong by the same factor"},
     {exchanged, "; the result is transposed: rows and columns are mixed up"},
     {row_late, "; the result is shifted by one row"},
     {row_early, "; the result is shifted by one row"},
@@ -138,13 +138,13 @@ static const struct {
     {first_block,
      "; the first 64 elements are repeated: the index of the block, or of the part, is not "
      "used"},
-    {second_as_first, "; of each two vectors of 8 columns the second repeats the first: its own "
+    {second_as_first, "; every second vector of 8 columns repeats the one before: its own "
                       "offset is missing"},
-    {not_a_number, "; they are NaN: inf - inf, inf / inf, 0 / 0, or something unwritten was read"},
+    {not_a_number, "; they are NaN: inf - inf, inf / inf, 0 / 0, or unwritten memory was read"},
     {infinite, "; they are infinite: divided by 0, too large for a float, or a start value that "
                "nothing replaced"},
     {zero, "; they are 0"},
-    {at_most_2, "; all stop at one value: a clamp or a constant cuts them off"},
+    {at_most_2, "; all stop at the same value: a clamp or a constant cuts them off"},
     {less_precise, "; small errors nearly everywhere: less precise than fp32 (TF32, fp16, "
                    "approximations), or summed in an order that loses digits"},
     {row_0, "; only the first row is right"},
@@ -160,14 +160,14 @@ static const struct {
     {every_4th, "; only every 4th is right: one thread of each group did its work"},
     {not_every_8th, "; every 8th is wrong: one thread of each group did not do its work"},
     {middle_rows_on, "; only from row 13 on"},
-    {one_for_all, "; all hold one value: a constant, or = for +="},
+    {one_for_all, "; all hold the same value: a constant, or = instead of +="},
     {poison, "; never written: they hold what was there before the call"},
     {poison_and_tail, "; never written: they hold what was there before the call; only the last "
                       "columns or elements: the last partial tile, or a loop that ends too early"},
-    {row_shifted, "; each row is off by a number of its own: a term that is added to all of it, "
-                  "such as a bias, is missing or another row's"},
+    {row_shifted, "; each row is off by a different number: a term that is added to the whole row, "
+                  "such as a bias, is missing or belongs to another row"},
     {row_scaled,
-     "; each row is off by a factor of its own: a factor or divisor of all of it is wrong"},
+     "; each row is off by a different factor: a factor or divisor of the whole row is wrong"},
     {column_0, "; only the first column or element is right: is the stride to the next wrong, or "
                "something not set to 0 for it?"},
     {columns_24, "; only from column or element 24 on"},
@@ -197,7 +197,7 @@ START_TEST(a_nan_is_passed_over)
     for (int i = 0; i < SIZE; i++) want[i] = i % 9 == 2 ? NAN : want[i];
     ck_assert_str_eq(
         name_of_errors(),
-        "; they should be NaN: fmaxf, fminf and a comparison pass over it, or it was not read");
+        "; they should be NaN: fmaxf, fminf and comparisons ignore a NaN, or it was not read");
 }
 END_TEST
 
@@ -235,7 +235,7 @@ START_TEST(few_values_are_no_clamp)
         want[i] = i % 4;
         got[i] = (float)(i % 4 > 0);
     }
-    ck_assert_str_eq(name_of_errors(), "; all hold one value: a constant, or = for +=");
+    ck_assert_str_eq(name_of_errors(), "; all hold the same value: a constant, or = instead of +=");
 }
 END_TEST
 
@@ -267,18 +267,18 @@ START_TEST(exponentials_are_suspected_where_there_are_some)
     exponentials = true;
     for (int i = 0; i < SIZE; i++) got[i] = infinite(i);
     ck_assert_str_eq(name_of_errors(),
-                     "; they are infinite: exp overflowed, or a 0 in a logarithm or a quotient");
+                     "; they are infinite: exp overflowed, or a logarithm or a division got a 0");
     for (int i = 0; i < SIZE; i++) got[i] = at_most_2(i);
     ck_assert_str_eq(name_of_errors(),
-                     "; all stop at one value: a clamp, or log(p + eps), cuts them off");
+                     "; all stop at the same value: a clamp, or log(p + eps), cuts them off");
 }
 END_TEST
 
 START_TEST(kinds_have_no_numbers)
 {
     static const char *const rows[][2] = {
-        {"; 17 times too large, which is a size of this call: a sum instead of a mean",
-         "N times too large, which is a size of this call: a sum instead of a mean"},
+        {"; 17 times too large (a size of this call): a sum instead of a mean",
+         "N times too large (a size of this call): a sum instead of a mean"},
         {"; they are 0; only the first 256 elements are right: nothing after them is",
          "they are 0; only the first N elements are right: nothing after them is"},
         {"; only every 32th is right: one thread of each group did its work",
@@ -304,7 +304,7 @@ START_TEST(left_over)
     for (int i = 0; i < SIZE; i++)
         before[i] = got[i] = right(i + 1000), wanted[i] = right(i + 2000);
     result_keep(where, before, wanted);
-    ck_assert_str_eq(name_of_errors(), "; left over: this is the result of the call before");
+    ck_assert_str_eq(name_of_errors(), "; left over: this is the result of the previous call");
     result_keep(where, before, want); /* which should have been the same */
     ck_assert_str_eq(name_of_errors(), "");
 }
@@ -318,7 +318,7 @@ START_TEST(added_to_what_was_left_over)
     for (int i = 0; i < SIZE; i++) got[i] += before[i];
     result_keep(where, before, wanted);
     ck_assert_str_eq(name_of_errors(),
-                     "; the result of the call before is still in it: not set to 0 again");
+                     "; the result of the previous call is still in it: it was not set to 0");
 }
 END_TEST
 
@@ -366,9 +366,8 @@ START_TEST(what_says_nothing_proves_no_formula)
 {
     for (int i = 0; i < SIZE; i++) wrong_formula[i] = got[i] = NAN;
     suspect("the formula", wrong_formula);
-    ck_assert_str_eq(
-        name_of_errors(),
-        "; they are NaN: inf - inf, inf / inf, 0 / 0, or something unwritten was read");
+    ck_assert_str_eq(name_of_errors(),
+                     "; they are NaN: inf - inf, inf / inf, 0 / 0, or unwritten memory was read");
     for (int i = 0; i < SIZE; i++) wrong_formula[i] = got[i] = 0;
     ck_assert_str_eq(name_of_errors(), "; they are 0");
     for (int i = 0; i < SIZE; i++) want[i] = i % COLS < 7 ? 1 : 0;
@@ -396,8 +395,8 @@ START_TEST(a_term_is_off)
         {0, "; the term is off: left out"},
         {-1, "; the term is off: the sign is wrong"},
         {2, "; the term is off: twice as large"},
-        {7, "; the term is off: 7 times too large, which is a size of this call"},
-        {0.2f, "; the term is off: 5 times too small, which is a size of this call"},
+        {7, "; the term is off: 7 times too large (a size of this call)"},
+        {0.2f, "; the term is off: 5 times too small (a size of this call)"},
         {1.3f, "; the term is off"},
     };
     for (int i = 0; i < SIZE; i++) wrong_formula[i] = right(i + 3000);

@@ -1,4 +1,4 @@
-// race: write cluster.sync() behind the last access
+// race: write cluster.sync() after the last access
 // FLAGS: -arch=sm_90
 /* A block ends while another still reads its memory. */
 #include "cluster.h"

@@ -1,4 +1,4 @@
-// race: nobody has waited
+// race: no thread has waited
 // FLAGS: -arch=sm_90a
 /* The values are read as if a barrier of the cluster said that they have come. */
 #include "../tensor/hopper.h"

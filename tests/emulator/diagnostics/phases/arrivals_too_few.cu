@@ -1,4 +1,4 @@
-// deadlock: 4 of the 128 arrivals that it expects have come, the last by line 40: let each of those that line 17 counts
+// deadlock: 4 of the 128 arrivals that it expects have come, the last by line 40: let each thread that line 17 counts
 // FLAGS: -arch=sm_90a
 /* The stage is given back by a thread of each warp, and its mbarrier counts all threads. */
 #include "../tensor/hopper.h"

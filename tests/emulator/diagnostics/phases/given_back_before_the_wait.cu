@@ -1,4 +1,4 @@
-// race: those who told it to go on had not waited
+// race: the threads that told it to go on had not waited
 // FLAGS: -arch=sm_90a
 /* The stage is given back, and then its product is waited for. */
 #include "../tensor/hopper.h"

@@ -1,4 +1,4 @@
-// race: those who told it to go on had not waited
+// race: the threads that told it to go on had not waited
 // FLAGS: -arch=sm_90a
 /* Two warp groups multiply what lies in a stage, and one of them gives it back. */
 #include "../tensor/hopper.h"

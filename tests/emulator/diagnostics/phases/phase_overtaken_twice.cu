@@ -1,4 +1,4 @@
-// deadlock: other threads went on and ended the one before, too
+// deadlock: other threads went on and ended the phase before, too
 // FLAGS: -arch=sm_90a
 /* Of two warps that wait, the slow one does not take part in the arrivals: when it looks, two phases are over. */
 #include "../tensor/hopper.h"

@@ -1,4 +1,4 @@
-// race: nobody has waited
+// race: no thread has waited
 // FLAGS: -arch=sm_90a
 /* The product does not wait for the mbarrier. */
 #include "hopper.h"

@@ -1,4 +1,4 @@
-// race: still reads, asynchronously
+// race: may still read, asynchronously
 // FLAGS: -arch=sm_90a
 /* The stage is given back before its product was waited for. */
 #include "hopper.h"

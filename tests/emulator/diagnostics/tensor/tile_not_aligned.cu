@@ -1,4 +1,4 @@
-// misaligned access: no multiple of 128
+// misaligned access: not a multiple of 128
 // FLAGS: -arch=sm_90a
 /* The tile begins between two rows of the swizzle. */
 #include "hopper.h"

@@ -1,4 +1,4 @@
-// race: nobody has waited
+// race: no thread has waited
 // FLAGS: -arch=sm_90a
 /* A thread reads the tile and has not waited for the mbarrier. */
 #include "hopper.h"
