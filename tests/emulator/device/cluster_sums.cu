@@ -1,5 +1,5 @@
-/* cluster_sums.cu: what blocks of a cluster add, asynchronously, to each other's shared memory: words
- * (red.async) and arrays (cp.reduce.async.bulk), by every operation. */
+/* cluster_sums.cu: what blocks of a cluster add, asynchronously, to each other's shared memory:
+ * words (red.async) and arrays (cp.reduce.async.bulk), by every operation. */
 // FLAGS: -arch=sm_90a
 // NEEDS: nvcc, clang 14 does not know bulk copies
 #include "check.h"

@@ -235,7 +235,7 @@ __device__ static bool is_over(uint64_t *barrier, int parity)
 }
 
 #define TELL(what, bytes)                                                                          \
-    asm volatile("mbarrier." what ".shared::cta.b64 [%0], %1;" ::"r"(at(&barrier)), "r"(bytes)      \
+    asm volatile("mbarrier." what ".shared::cta.b64 [%0], %1;" ::"r"(at(&barrier)), "r"(bytes)     \
                  : "memory")
 
 /* A phase is over when its arrivals and its bytes are there, in whatever order they come. */
@@ -252,7 +252,8 @@ __global__ void bytes_by_hand(int *out)
     TELL("complete_tx", 64);
     TELL("expect_tx", 64);
     out[2] = is_over(&barrier, 1);
-    asm volatile("mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [%0];" ::"r"(at(&barrier)) : "memory");
+    asm volatile("mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [%0];" ::"r"(at(&barrier))
+                 : "memory");
     out[3] = is_over(&barrier, 1);
 }
 
@@ -317,7 +318,8 @@ __global__ void __cluster_dims__(2, 1, 1) bytes_of_another_block(int *out)
         asm volatile("mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [%0], 32;\n"
                      "mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%0], 16;\n"
                      "mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [%0], 48;\n"
-                     "mbarrier.arrive_drop.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(there)
+                     "mbarrier.arrive_drop.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(
+                         there)
                      : "memory");
     } else {
         while (!is_over(&barrier, 0)) {}

@@ -498,7 +498,8 @@ static std::vector<unsigned short> expect_column(const columns &x,
                 from += k * pitch;
                 pitch *= x.size[i];
             }
-            want[swizzled(widths[x.swizzle], 2 * (p * x.channels + c)) / 2] = inside ? all[from] : 0;
+            const int at = swizzled(widths[x.swizzle], 2 * (p * x.channels + c));
+            want[at / 2] = inside ? all[from] : 0;
         }
     return want;
 }

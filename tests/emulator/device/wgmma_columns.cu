@@ -1,6 +1,6 @@
-/* wgmma_columns.cu: products of a warp group with every number of columns that PTX allows: halves with
- * a step of 8, bytes with a step of 16 from 32 on. The sums have names of PTX, for no list of C++
- * operands is as long. wgmma.cu has types, layouts and signs. */
+/* wgmma_columns.cu: products of a warp group with every number of columns that PTX allows: halves
+ * with a step of 8, bytes with a step of 16 from 32 on. The sums have names of PTX, for no list of
+ * C++ operands is as long. wgmma.cu has types, layouts and signs. */
 // FLAGS: -arch=sm_90a
 // NEEDS: nvcc, clang 14 does not know wgmma
 #include "check.h"
