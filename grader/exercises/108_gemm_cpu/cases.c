@@ -91,8 +91,8 @@ static void suspect_packing(const float *c, const float *a, const float *b, long
     reference_matmul(of_a, scale, turned(a, m, k), b, m, n, k);
     reference_matmul(of_b, scale, a, turned(b, k, n), m, n, k);
     suspect_product(c, a, b, m, n, k);
-    suspect("a tile of op(a) is packed column by column, not row by row", of_a);
-    suspect("a tile of op(b) is packed column by column, not row by row", of_b);
+    suspect("a tile is packed column by column, not row by row", of_a);
+    suspect("a tile is packed column by column, not row by row", of_b);
 }
 
 /* a [m x k] and b [k x n] are op(a) and op(b). shape: trans_a, trans_b, m, n, k, gap, two times
