@@ -1,4 +1,4 @@
-// race: nobody has waited
+// race: no thread has waited
 // FLAGS: -arch=sm_90a
 /* A barrier of the cluster says that all have issued their copies, not that these have come. */
 #include "../tensor/hopper.h"

@@ -1,4 +1,4 @@
-// race: nobody has waited
+// race: no thread has waited
 // FLAGS: -arch=sm_90a
 /* The sums are read behind a barrier of the cluster, without a wait for the mbarrier. */
 #include "../tensor/hopper.h"
