@@ -59,7 +59,7 @@ WITHOUT_SETUP := help setup doctor gradescope data new skeletons reset book docs
 ifneq ($(filter-out $(WITHOUT_SETUP),$(or $(MAKECMDGOALS),help)),)
 include $(BUILD)/config.mk
 FIRST_BUILD := $(if $(wildcard $(BUILD)/grader),,yes)
-$(if $(FIRST_BUILD),$(if $(filter 0,$(MAKELEVEL)$(MAKE_RESTARTS)),$(info building the grader, once: about two minutes of one core)))
+$(if $(FIRST_BUILD),$(if $(filter 0,$(MAKELEVEL)$(MAKE_RESTARTS)),$(info building the grader, once: a few minutes)))
 endif
 export COURSE_ROOT  := $(CURDIR)
 export COURSE_BUILD := $(abspath $(BUILD))

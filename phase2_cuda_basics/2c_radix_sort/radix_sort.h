@@ -2,7 +2,7 @@
  * radix_sort.h: the contract of exercise 2c. The conventions are in basics.h.
  *
  * No output overlaps an input or another output. Arrays have room for n elements; of compact and
- * run_lengths those behind the first *count or *runs may hold anything. More than 2^31 - 1 elements
+ * run_lengths elements after the first *count or *runs may hold anything. More than 2^31 - 1 elements
  * are cudaErrorInvalidValue. Scratch: cudaMallocAsync, freed on the same stream, even after errors.
  */
 #ifndef COURSE_RADIX_SORT_H

@@ -63,9 +63,8 @@ struct block {
     uint32_t mbarrier_count, mbarrier_capacity;
     void (*arrive_bytes)(block *, uint32_t offset); /**< bulk copies of an mbarrier that is waited
                                                        for; NULL: there are none */
-    const op *(*departing)(const block *, uint64_t address,
-                           uint32_t bytes); /**< its bulk copy to
-                      there that is under way; NULL: there are none */
+    /** Its bulk copy to there that is under way; NULL: there are none. */
+    const op *(*departing)(const block *, uint64_t address, uint32_t bytes);
     uint32_t polls; /**< how often somebody asked in vain, since an mbarrier last changed */
     warp warps[MAX_WARPS];
     uint32_t order[MAX_WARPS]; /**< in which they take turns */

@@ -195,8 +195,8 @@ static uint32_t elements(const device_tensor_map *m, uint32_t dimension)
 
 static uint32_t count_rows(const device_tensor_map *m)
 {
-    uint32_t rows = m->pixels ? m->pixels : 1;
-    if (m->pixels) return rows;
+    uint32_t rows = 1;
+    if (m->pixels) return m->pixels;
     for (uint32_t i = 1; i < m->rank; i++) rows *= elements(m, i);
     return rows;
 }

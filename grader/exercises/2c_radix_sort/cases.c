@@ -1,5 +1,5 @@
-/* 2c_radix_sort.c: what is kept, runs and sorted pairs, of keys of every kind and of lengths around
- * warps, blocks and tiles; the sort against a bitonic one. */
+/* 2c_radix_sort: kept elements, runs and sorted pairs, of keys of every kind and of lengths around
+ * warps, blocks and tiles; the speed of the sort against a bitonic one. */
 #include "correctness/case.h"
 
 #include <string.h>

@@ -126,17 +126,26 @@ static void destroy(int number)
     call_aside("mlp_fast_free", ARGS(handle(number)));
 }
 
-/* @param epochs that the network has seen */
-static void expect_losses(const epoch *e, int epochs)
+/* @param first, later what may be wrong, if the first loss or a later one is */
+static void expect_losses_or(const epoch *e, const char *first, const char *later)
 {
     for (int i = 0; i < steps_of(e); i++) {
         expect(fabs(e->got[i] - e->want[i]) <= MLP_TOLERANCE * e->want[i],
                "d_losses[%d] of %d, batches of %d out of %d images, is %.8g, should be %.8g; %s", i,
-               steps_of(e), e->batch, e->n, e->got[i], e->want[i],
-               epochs + i == 0
-                   ? "nothing is learnt before it: forward or loss, or the images that they take"
-                   : "the first loss was right: a gradient, learn, or the images of a later step");
+               steps_of(e), e->batch, e->n, e->got[i], e->want[i], i == 0 ? first : later);
     }
+}
+
+/* @param epochs that the network has seen */
+static void expect_losses(const epoch *e, int epochs)
+{
+    const char *const later =
+        "the first loss was right: a gradient, learn, or the images of a later step";
+    expect_losses_or(e,
+                     epochs == 0 ? "nothing is learnt before it: forward or loss, or the images "
+                                   "that they take"
+                                 : later,
+                     later);
 }
 
 /* @return words for a mistake that leads to these parameters, or "" */
@@ -196,7 +205,7 @@ static void run_epochs(const long *shape)
     mlp_expect_these(&after, params, "after the last epoch");
 }
 
-/* One class is so sure that its exponential is no float. */
+/* One class is so sure that its exponential overflows a float. */
 static void run_sure(const long *shape)
 {
     data d = draw_data((int)shape[0]);
@@ -213,10 +222,11 @@ static void run_sure(const long *shape)
     destroy(NETWORK);
 }
 
-/* Of losses and order only one lies elsewhere than in the epoch before. */
+/* Of d_losses and d_order only one is another array than in the epoch before. */
 static void run_one_is_new(const long *shape)
 {
     const unsigned at[][2] = {{0, 0}, {0, 4}, {4, 4}, {4, 0}};
+    const char *const why = "either d_losses or d_order is another array than in the epoch before";
     const data d = draw_data((int)shape[0]);
     reference_mlp after = reference_mlp_create(d.params);
     create(NETWORK, &d);
@@ -224,7 +234,7 @@ static void run_one_is_new(const long *shape)
         epoch e = draw_epoch(&d, shape[1], shape[2]);
         reference_epoch(&after, &d, &e);
         train_at(call_cuda, NETWORK, &e, at[run][0], at[run][1]);
-        expect_losses(&e, (int)run);
+        expect_losses_or(&e, run ? why : "forward or loss", why);
     }
     destroy(NETWORK);
 }
