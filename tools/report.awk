@@ -89,8 +89,8 @@ function look_at(file,    line, n, command)
         if (match(line, /NVIDIA [A-Z]+[0-9]+|softgpu( on [A-Z]+ [A-Z]+)?/)) machine_of[file] = substr(line, RSTART, RLENGTH)
     }
     close(path(file))
-    command = "git log -1 --format=%h -- " path(file)
-    if (commit_of[file] == "") command | getline commit_of[file]
+    command = "git log -1 --format=%H -- " path(file)
+    if (commit_of[file] == "" && (command | getline line) > 0) commit_of[file] = substr(line, 1, 8)
     close(command)
     order[++tables] = file
     target[file] = substr(path(file), 6)

@@ -2,8 +2,7 @@
 #ifndef CLASS_TESTS_H
 #define CLASS_TESTS_H
 
-#include <check.h>
-#undef fail
+#include "grader/tests.h"
 
 #include "class/class.h"
 
