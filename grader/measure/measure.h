@@ -65,6 +65,20 @@ typedef struct traffic_result {
     bool broken;    /* as of speed_result; without a message softgpu found something */
 } traffic_result;
 
+/** The counted calls of one exercise so far: tests that ask for several counts of one call share it. */
+typedef struct counted_calls {
+    unsigned long long secret; /* the seed of all secret inputs, once one test had any */
+    bool has_secret;
+    struct counted_call {
+        void (*run)(const char *function, const long *shape);
+        const char *function, *library;
+        long shape[SHAPE_MAX];
+        unsigned long long seed;
+        device_counts counts;
+    } calls[64]; /* what is beyond is counted again */
+    int count;
+} counted_calls;
+
 /* ---- speed_rules.c --------------------------------------------------------------------------- */
 
 /** @return NULL, or what a machine with so many cores lacks: the verdict on a test it cannot judge
@@ -97,9 +111,10 @@ void run_speed(case_state *, const speed_test *, const char *baseline_library, c
 
 /** @return NULL, or what is missing here: the verdict on a test that cannot be judged */
 const char *traffic_needs(const exercise *, const traffic_test *, place);
-/** Count one function. @param baseline_library as above, or NULL where the test has no baseline */
+/** Count one function. @param baseline_library as above, or NULL where the test has no baseline
+ *  @param so_far zeroed before the first test of an exercise */
 void run_traffic(case_state *, const traffic_test *, const char *baseline_library,
-                 traffic_result *);
+                 counted_calls *so_far, traffic_result *);
 /** What the counts come to, and whether that is what the test wants. */
 double traffic_number(const traffic_test *, const device_counts *, const device_counts *baseline);
 bool traffic_meets(const traffic_test *, double number);

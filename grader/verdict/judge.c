@@ -243,12 +243,13 @@ static void await_turn(case_state *s, const exercise_result *r)
 
 static void judge_traffic(case_state *s, exercise_result *r, const build *baseline)
 {
+    counted_calls so_far = {0};
     for (int i = 0; i < r->traffic_count; i++) {
         traffic_result *t = &r->traffics[i];
         const bool ready = baseline && baseline->ok;
         if (!may_run(r, t->status, t->test->function)) continue;
         if (ready || !t->test->baseline)
-            run_traffic(s, t->test, ready ? baseline->library : NULL, t);
+            run_traffic(s, t->test, ready ? baseline->library : NULL, &so_far, t);
         else
             t->message = no_baseline(baseline);
         if (t->broken) take_broken(s, r, t->metric, t->test->function, &t->status, &t->message);

@@ -1,5 +1,6 @@
 /*
- * rules.c: finds the handler of an opcode by name, in one hash table over all opcode tables.
+ * rules.c: finds the rule of an opcode by its name or by its handler, in two hash tables over all
+ * opcode tables.
  *
  * Interface
  *   rule_find, rule_of
@@ -13,7 +14,7 @@ extern const rule integer_rules[], float_rules[], convert_rules[];
 
 enum { SLOTS = 4096 };
 
-static const rule *slots[SLOTS];
+static const rule *slots[SLOTS], *handlers[SLOTS]; /* by name, by handler: the first that has it */
 static pthread_once_t filled = PTHREAD_ONCE_INIT;
 
 static uint32_t hash(const char *name)
@@ -23,12 +24,22 @@ static uint32_t hash(const char *name)
     return h;
 }
 
+/* @return its slot, or the free one where it belongs */
+static const rule **slot_of(handler *run)
+{
+    uint32_t i = (uint32_t)((uintptr_t)run >> 4) % SLOTS;
+    while (handlers[i] && handlers[i]->run != run) i = (i + 1) % SLOTS;
+    return &handlers[i];
+}
+
 static void add(const rule *rules)
 {
     for (; rules->name; rules++) {
         uint32_t i = hash(rules->name) % SLOTS;
         while (slots[i]) i = (i + 1) % SLOTS;
         slots[i] = rules;
+        const rule **by_handler = slot_of(rules->run);
+        if (!*by_handler) *by_handler = rules;
     }
 }
 
@@ -50,11 +61,6 @@ const rule *rule_find(const char *name)
 
 const rule *rule_of(handler *run)
 {
-    const rule *const tables[] = {integer_rules, float_rules, convert_rules};
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        for (const rule *r = tables[i]; r->name; r++) {
-            if (r->run == run) return r;
-        }
-    }
-    return NULL;
+    pthread_once(&filled, fill);
+    return *slot_of(run);
 }
