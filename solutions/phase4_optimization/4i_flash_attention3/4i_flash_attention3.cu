@@ -15,7 +15,7 @@
  *    scores while the sums are still under way.
  * 2. The groups take turns. A group that has begun its products lets the next one begin, and has
  *    time for its softmax until its next turn. Without turns, all groups compute exponentials at
- * the same time, and then all wait for the tensor cores.
+ *    the same time, and then all wait for the tensor cores.
  * 3. Blocks are persistent: the producer fetches the first tiles of the next piece of work during
  *    the last products of this one.
  *

@@ -4,9 +4,9 @@
  *
  * The mathematics is 4d's, and so are its two directions. Here they are one kernel, written once:
  *
- *     rows that stay     q k^T        grad_out v^T      sums of a block's rows
- *     keys:              k, q pass    v, grad_out pass  grad_v += p^T grad_out, grad_k += grad_s^T
- * q queries:           q, k pass    grad_out, v pass  grad_q += grad_s k
+ *     rows that stay           rows that pass    sums of a block's rows
+ *     keys      k, v           q, grad_out       grad_v += p^T grad_out,  grad_k += grad_s^T q
+ *     queries   q, grad_out    k, v              grad_q += grad_s k
  *
  * Of each pair, *x* is q or k and *y* is grad_out or v. Scores are x of the rows that stay times x
  * of those that pass, grad_p is the same of y. Both come transposed if keys stay. So weights and

@@ -63,22 +63,22 @@ static void add_columns(sums &s, long m, long n, long k)
     }
 }
 
-/* One block in one step: `wide` floats of b a request, reads of shared memory by the block */
-static void add_step(sums &s, long rows, long cols, long depth, long wide, long reads)
+/* A block in so many equal steps: `wide` floats of b a request, reads of shared memory by the block */
+static void add_steps(sums &s, long steps, long rows, long cols, long depth, long wide, long reads)
 {
-    s.requests += rows + depth * ((cols + wide - 1) / wide);
-    s.sectors += rows * (depth / 8) + depth * (cols / 8);
-    s.shared += reads;
+    s.requests += steps * (rows + depth * ((cols + wide - 1) / wide));
+    s.sectors += steps * (rows * (depth / 8) + depth * (cols / 8));
+    s.shared += steps * reads;
 }
 
 static void tiles(sums &s, long m, long n, long k, const long tile[3], long wide, long reads)
 {
     for (long top = 0; top < m; top += tile[0]) {
         for (long left = 0; left < n; left += tile[1]) {
-            for (long from = 0; from < k; from += tile[2]) {
-                add_step(s, inside(top, tile[0], m), inside(left, tile[1], n),
-                         inside(from, tile[2], k), wide, reads);
-            }
+            const long rows = inside(top, tile[0], m), cols = inside(left, tile[1], n);
+            const long rest = k % tile[2];
+            add_steps(s, k / tile[2], rows, cols, tile[2], wide, reads);
+            if (rest > 0) add_steps(s, 1, rows, cols, rest, wide, reads);
         }
     }
 }
