@@ -185,21 +185,15 @@ static void expect_grad_gamma(const rms_rows *n)
 {
     const size_t cols = (size_t)n->cols;
     double *want = f64_array(cols), *scale = f64_array(cols), *of_x = f64_array(cols);
-    double *first = f64_array(cols), *last = f64_array(cols);
     for (long i = 0; i < n->rows * n->cols; i++) {
         const long r = i / n->cols, c = i % n->cols;
         const double term = (double)n->grad_y[i] * n->x[i] * n->inv_rms[r];
         want[c] += term, scale[c] += fabs(term);
         of_x[c] += (double)n->grad_y[i] * n->x[i];
-        last[c] = term;
-        if (r == 0) first[c] = term;
     }
     const layout l = {"grad_gamma", 1, cols};
-    if (!is_close(l, n->grad_gamma, want, scale, FP32_SUM_TOLERANCE)) {
+    if (!is_close(l, n->grad_gamma, want, scale, FP32_SUM_TOLERANCE))
         suspect("it is the sum of grad_y x: inv_rms is left out", of_x);
-        suspect("it is of the last row alone, not summed over all rows", last);
-        suspect_term("what the first row adds is off", first);
-    }
     expect_close(l, n->grad_gamma, want, scale, FP32_SUM_TOLERANCE);
 }
 
@@ -235,7 +229,8 @@ static void expect_grad_x(const rms_rows *n)
     for (long r = 0; r < n->rows; r++) add_row(&g, n, r);
     const layout l = {"grad_x", (size_t)n->rows, (size_t)n->cols};
     if (!is_close(l, n->grad_x, g.want, g.scale, FP32_SUM_TOLERANCE)) {
-        suspect("inv_rms is taken for a constant: it depends on x", g.constant);
+        suspect("inv_rms is taken for a constant: it depends on x (its cube may be 0 in fp32)",
+                g.constant);
         suspect("gamma is left out", g.no_gamma);
         suspect("xhat is multiplied by the sum of g xhat, not by its mean", g.summed);
         suspect_term("xhat times the mean of g xhat is off", g.of_rms);
@@ -708,12 +703,12 @@ static const traffic_test traffic[] = {
      .ideal = 8.0 * 64 * 512,
      .bound = AT_MOST,
      .wanted = 3.0},
-    {.metric = {"DRAM bytes", .relative_to = MINIMUM, .shape = "4096 × 64"},
+    {.metric = {"DRAM bytes", .relative_to = MINIMUM, .shape = "1056 × 512"},
      .function = "rmsnorm_backward",
      .run = run_timed_backward,
-     .shape = {4096, 64},
+     .shape = {1056, 512},
      .count = moved_bytes,
-     .ideal = 12.0 * 4096 * 64,
+     .ideal = 12.0 * 1056 * 512,
      .bound = AT_MOST,
      .wanted = 4.0},
     {.metric = {"reduction in instructions", .per = "warp",
