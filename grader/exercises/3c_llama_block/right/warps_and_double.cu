@@ -124,8 +124,8 @@ __global__ static void gated_back(float *grad_gate, float *grad_up, const float 
 {
     const size_t step = (size_t)gridDim.x * blockDim.x;
     for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += step) {
-        const float of_gate = 1.0f / (1.0f + expf(-gate[i])), silu = gate[i] * of_gate;
-        const float by_up = grad_y[i] * up[i], by_gate = grad_y[i] * silu;
+        const float in = gate[i], above = grad_y[i], of_gate = 1.0f / (1.0f + expf(-in));
+        const float by_up = above * up[i], silu = in * of_gate, by_gate = above * silu;
         grad_gate[i] = by_up * (of_gate + silu * (1.0f - of_gate));
         grad_up[i] = by_gate;
     }
