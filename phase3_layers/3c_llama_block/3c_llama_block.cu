@@ -21,10 +21,10 @@
 #include "unfinished.h" /* some of it is not used yet: delete this line when all is written */
 #include "not_implemented.h"
 
-#define THREADS 256 /* of a block, at most */
-#define BLOCKS  528 /* of rmsnorm_backward, at most: four on each of 132 multiprocessors */
-#define SHARING 8   /* vectors of a position that a thread turns by the same angle */
-#define MOST_Y  65535
+#define THREADS 256  /* of a block, at most */
+#define BLOCKS  528  /* of rmsnorm_backward, at most: four on each of 132 multiprocessors */
+#define SHARING 8    /* sequences in which a thread turns its pair, at least */
+#define GROUPS  4096 /* of sequences, at most: the blocks along y */
 #define TWO_PI  6.283185307179586
 
 /* ---- RMSNorm --------------------------------------------------------------------------------- */
@@ -108,8 +108,8 @@ __global__ static void rope_kernel(float *y, const float *x, int count, int seq,
 static cudaError_t rope(float *y, const float *x, int count, int seq, int dim, int offset,
                         float base, float direction, cudaStream_t stream)
 {
-    /* TODO: SHARING sequences per thread, unless the grid would have more than MOST_Y blocks
-       along y (about 7 lines). */
+    /* TODO: a group has SHARING sequences, or more if there would be more than GROUPS groups
+       (about 7 lines). */
     NOT_IMPLEMENTED(y, x, count, seq, dim, offset, base, direction, stream);
     return cudaGetLastError();
 }

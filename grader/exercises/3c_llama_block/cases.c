@@ -193,12 +193,12 @@ static void expect_grad_gamma(const rms_rows *n)
     }
     const layout l = {"grad_gamma", 1, cols};
     if (!is_close(l, n->grad_gamma, want, scale, FP32_SUM_TOLERANCE))
-        suspect("it is the sum of grad_y x: inv_rms is left out", of_x);
+        suspect("inv_rms is left out of the sum", of_x);
     expect_close(l, n->grad_gamma, want, scale, FP32_SUM_TOLERANCE);
 }
 
 typedef struct row_gradients {
-    double *want, *scale, *constant, *no_gamma, *of_rms, *summed;
+    double *want, *scale, *constant, *no_gamma, *summed;
 } row_gradients;
 
 static void add_row(const row_gradients *g, const rms_rows *n, long row)
@@ -216,7 +216,6 @@ static void add_row(const row_gradients *g, const rms_rows *n, long row)
         g->scale[i] = r * (fabs(term) + fabs(xhat) * size);
         g->constant[i] = r * term;
         g->no_gamma[i] = r * (n->grad_y[i] - xhat * plain);
-        g->of_rms[i] = -r * xhat * mean;
         g->summed[i] = r * (term - xhat * mean * count);
     }
 }
@@ -224,16 +223,16 @@ static void add_row(const row_gradients *g, const rms_rows *n, long row)
 static void expect_grad_x(const rms_rows *n)
 {
     const size_t size = (size_t)(n->rows * n->cols);
-    const row_gradients g = {f64_array(size), f64_array(size), f64_array(size),
-                             f64_array(size), f64_array(size), f64_array(size)};
+    const row_gradients g = {f64_array(size), f64_array(size), f64_array(size), f64_array(size),
+                             f64_array(size)};
     for (long r = 0; r < n->rows; r++) add_row(&g, n, r);
     const layout l = {"grad_x", (size_t)n->rows, (size_t)n->cols};
     if (!is_close(l, n->grad_x, g.want, g.scale, FP32_SUM_TOLERANCE)) {
-        suspect("inv_rms is taken for a constant: it depends on x (its cube may be 0 in fp32)",
-                g.constant);
+        suspect(
+            "the term of inv_rms is missing: inv_rms depends on x, and its cube may be 0 in fp32",
+            g.constant);
         suspect("gamma is left out", g.no_gamma);
         suspect("xhat is multiplied by the sum of g xhat, not by its mean", g.summed);
-        suspect_term("xhat times the mean of g xhat is off", g.of_rms);
     }
     expect_close(l, n->grad_x, g.want, g.scale, FP32_SUM_TOLERANCE);
 }
@@ -413,11 +412,11 @@ static void expect_turned(const char *name, const rotation *r, const float *y, c
         suspect("the rotation is in the other direction",
                 turned(r, x, other_direction, false, NULL));
         suspect("offset is left out", turned(r, x, without_offset, false, NULL));
-        suspect("the exponent is i/dim, not 2i/dim", turned(r, x, of_i_alone, false, NULL));
+        suspect("the exponent lacks its factor of 2", turned(r, x, of_i_alone, false, NULL));
         suspect("positions are counted on from one sequence to the next",
                 turned(r, x, counted_on, false, NULL));
-        suspect("base is taken for 10000", turned(r, x, base_of_llama, false, NULL));
-        suspect("the angle has the rounding of an fp32: at late positions that is too much",
+        suspect("base is taken to be 10000", turned(r, x, base_of_llama, false, NULL));
+        suspect("the angle has the rounding of fp32, which is too much at late positions",
                 with_rough_angles(r, y, want, scale));
     }
     expect_close(l, y, want, scale, ROPE_TOLERANCE);
@@ -551,9 +550,7 @@ static void expect_grad_gate(const gates_and_gradients *g)
     }
     const layout l = {"grad_gate", 1, g->n};
     if (!is_close(l, g->grad_gate, want, scale, SWIGLU_TOLERANCE)) {
-        suspect("the slope of silu is taken for sigmoid(x): x times the slope of sigmoid is "
-                "missing",
-                no_slope);
+        suspect("x times the slope of sigmoid is missing", no_slope);
         suspect("the slope is that of sigmoid, not of silu", of_sigmoid);
         suspect("up is left out", no_up);
     }
@@ -635,7 +632,7 @@ static const grading_case cases[] = {
     ROW("rmsnorm backward 7x0", run_rms_backward, 7, 0),
     {.name = "rmsnorm backward any", .run = run_rms_backward, .shape = {1, 1}, .most = {90, 1500}},
     ROW("central differences", run_central_differences, 5, 37),
-    ROW("the same bits every time", run_same_bits, 1500, 40),
+    LONG_ROW("the same bits every time", run_same_bits, 1500, 40),
     LONG_ROW("rmsnorm backward 1x65537", run_rms_backward, 1, 65537),
     LONG_ROW("rmsnorm backward 70001x3", run_rms_backward, 70001, 3),
     GPU_ROW("rmsnorm backward 5003x4096", run_rms_backward, 5003, 4096),
@@ -650,17 +647,17 @@ static const grading_case cases[] = {
     ROW("rope forward 0x7x8", run_rope, 0, 7, 8, 0, 10000),
     ROW("rope forward 7x0x8", run_rope, 7, 0, 8, 0, 10000),
     ROW("rope forward 7x8x0", run_rope, 7, 8, 0, 0, 10000),
-    LONG_ROW("rope forward 530001x1x2", run_rope, 530001, 1, 2, 9, 10000),
+    LONG_ROW("rope forward 70001x1x2", run_rope, 70001, 1, 2, 9, 10000),
     LONG_ROW("rope forward 1x70001x2", run_rope, 1, 70001, 2, 9, 10000),
     LONG_ROW("rope forward 1x1x140002", run_rope, 1, 1, 140002, 9, 10000),
-    GPU_ROW("rope forward 256x4096x128", run_rope, 256, 4096, 128, 0, 500000),
+    GPU_ROW("rope forward 600001x2x10", run_rope, 600001, 2, 10, 0, 500000),
     ROW("rope backward 1x1x2", run_rope_backward, 1, 1, 2, 3, 10000),
     ROW("rope backward 3x5x6", run_rope_backward, 3, 5, 6, 0, 10000),
     ROW("rope backward at 100000, 19x9x64", run_rope_backward, 19, 9, 64, 100000, 500000),
     ROW("rope backward in place, 9x7x10", run_rope_backward, 9, 7, 10, 40, 10000, true),
     ROW("rope backward of an odd dim is refused", run_rope_backward_refused, 2, 3, 4, 5, 100),
     ROW("rope backward 0x7x8", run_rope_backward, 0, 7, 8, 0, 10000),
-    LONG_ROW("rope backward 530001x1x2", run_rope_backward, 530001, 1, 2, 9, 10000),
+    LONG_ROW("rope backward 70001x1x2", run_rope_backward, 70001, 1, 2, 9, 10000),
     LONG_ROW("rope backward 1x70001x2", run_rope_backward, 1, 70001, 2, 9, 10000),
     LONG_ROW("rope backward 1x1x140002", run_rope_backward, 1, 1, 140002, 9, 10000),
     ROW("swiglu forward n=0", run_swiglu, 0),

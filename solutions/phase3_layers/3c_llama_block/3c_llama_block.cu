@@ -23,10 +23,10 @@
 #endif
 #include "not_implemented.h"
 
-#define THREADS 256 /* of a block, at most */
-#define BLOCKS  528 /* of rmsnorm_backward, at most: four on each of 132 multiprocessors */
-#define SHARING 8   /* vectors of a position that a thread turns by the same angle */
-#define MOST_Y  65535
+#define THREADS 256  /* of a block, at most */
+#define BLOCKS  528  /* of rmsnorm_backward, at most: four on each of 132 multiprocessors */
+#define SHARING 8    /* sequences in which a thread turns its pair, at least */
+#define GROUPS  4096 /* of sequences, at most: the blocks along y */
 #define TWO_PI  6.283185307179586
 
 /* ---- RMSNorm --------------------------------------------------------------------------------- */
@@ -151,13 +151,13 @@ __global__ static void rope_kernel(float *y, const float *x, int count, int seq,
 static cudaError_t rope(float *y, const float *x, int count, int seq, int dim, int offset,
                         float base, float direction, cudaStream_t stream)
 {
-    /* SOLUTION: SHARING sequences per thread, unless the grid would have more than MOST_Y blocks
-       along y (about 7 lines). */
+    /* SOLUTION: a group has SHARING sequences, or more if there would be more than GROUPS groups
+       (about 7 lines). */
     if (dim % 2 != 0) return cudaErrorInvalidValue;
     if (count == 0 || seq == 0 || dim == 0) return cudaSuccess;
     size_t pairs = (size_t)seq * (dim / 2);
     int threads = threads_for(pairs), groups = (count - 1) / SHARING + 1;
-    dim3 grid((unsigned)((pairs - 1) / threads + 1), groups < MOST_Y ? groups : MOST_Y);
+    dim3 grid((unsigned)((pairs - 1) / threads + 1), groups < GROUPS ? groups : GROUPS);
     rope_kernel<<<grid, threads, 0, stream>>>(y, x, count, seq, dim, offset, base, direction);
     /* END SOLUTION */
     return cudaGetLastError();
