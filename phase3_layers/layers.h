@@ -26,5 +26,6 @@
 #include "313_attention/attention.h"
 #include "314_adam/adam.h"
 #include "3a_deterministic_backward/deterministic_backward.h"
+#include "3c_llama_block/llama_block.h"
 
 #endif

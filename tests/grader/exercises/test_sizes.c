@@ -231,6 +231,12 @@ static const reach table[] = {
     {CHALLENGE(2, 'c'), "run_lengths", "runs", {GRID}},
     {CHALLENGE(2, 'c'), "sort_pairs", "sort", {GRID}},
     {CHALLENGE(3, 'a'), "embedding_backward_deterministic", "", {GRID, GRID, GRID, GRID}},
+    {CHALLENGE(3, 'c'), "rmsnorm_forward", "rmsnorm forward", {GRID, GRID}},
+    {CHALLENGE(3, 'c'), "rmsnorm_backward", "rmsnorm backward", {GRID, GRID}},
+    {CHALLENGE(3, 'c'), "rope_forward", "rope forward", {GRID, GRID, GRID}},
+    {CHALLENGE(3, 'c'), "rope_backward", "rope backward", {GRID, GRID, GRID}},
+    {CHALLENGE(3, 'c'), "swiglu_forward", "swiglu forward", {GRID}},
+    {CHALLENGE(3, 'c'), "swiglu_backward", "swiglu backward", {GRID}},
     {CHALLENGE(4, 'a'), "matmul_mma", PRODUCT},
     {CHALLENGE(4, 'b'), "matmul_wgmma", PRODUCT},
     /* a batch is more heads; each is a tile, which takes its time; dim is 64 or 128 */
