@@ -129,9 +129,12 @@ END_TEST
 /* More images than are computed at once. */
 START_TEST(logits_need_no_stages)
 {
-    const float *x = resnet_images(3, 400);
-    const resnet_reference with = reference_resnet18(resnet_params(), x, 3, 400, true);
-    const resnet_reference without = reference_resnet18(resnet_params(), x, 3, 400, false);
+    const double usual = resnet_pixels_at_once;
+    const float *x = resnet_images(3, SIZE);
+    const resnet_reference with = reference_resnet18(resnet_params(), x, 3, SIZE, true);
+    resnet_pixels_at_once = 2 * SIZE * SIZE;
+    const resnet_reference without = reference_resnet18(resnet_params(), x, 3, SIZE, false);
+    resnet_pixels_at_once = usual;
     ck_assert(without.activations == NULL);
     check_near(without.logits, with.logits, 3 * RESNET18_CLASSES);
     inputs_free();

@@ -40,6 +40,8 @@ typedef struct resnet_reference {
     double *activations; /* as resnet18_layout.h lays them out, or NULL */
 } resnet_reference;
 
+/** Of the images that the reference takes at once; only a test changes it. */
+extern double resnet_pixels_at_once;
 /** On all cores; about 2 Gflop for an image of 224 x 224. The arrays are freed with the case.
  *  @param stages also keep the activations: 7.6 MB for an image of 224 x 224 */
 resnet_reference reference_resnet18(const float *params, const float *x, int batch, int size,

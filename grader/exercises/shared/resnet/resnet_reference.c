@@ -296,9 +296,7 @@ static scratch scratch_for(int batch, int size)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-#define AT_ONCE                                                                                    \
-    (8.0 * 224 * 224) /* pixels: as many images as bring the conv1's output to 50 MB               \
-                       */
+double resnet_pixels_at_once = 8.0 * 224 * 224; /* they bring the output of conv1 to 50 MB */
 
 /* Where a stage of the images from `first` on begins. @param batch of the whole array */
 static size_t stage_at(int stage, int batch, int first, int size)
@@ -317,7 +315,7 @@ static double *widened(double *y, const float *x, size_t count)
 resnet_reference reference_resnet18(const float *params, const float *x, int batch, int size,
                                     bool stages)
 {
-    const int most = (int)fmax(1.0, AT_ONCE / size / size), part = batch < most ? batch : most;
+    const int most = (int)fmax(1.0, resnet_pixels_at_once / size / size), part = batch < most ? batch : most;
     const size_t image = (size_t)3 * size * size, all = resnet18_activations(size);
     const scratch s = scratch_for(part, size);
     double *kept = f64_array((size_t)(stages ? batch : part) * all);
