@@ -212,10 +212,10 @@ typedef struct cost {
 static cost measure_cost_by(void (*call)(const char *, argument *, int), int launches)
 {
     cost c;
-    call("launch_overhead_ns", ARGS(host(out_f32("h_submit_ns", &c.submit, 1)),
-                                    host(out_f32("h_launch_ns", &c.launch, 1)),
-                                    host(out_f32("h_node_ns", &c.node, 1)), i32(launches),
-                                    stream()));
+    call("launch_overhead_ns",
+         ARGS(host(out_f32("h_submit_ns", &c.submit, 1)),
+              host(out_f32("h_launch_ns", &c.launch, 1)), host(out_f32("h_node_ns", &c.node, 1)),
+              i32(launches), stream()));
     return c;
 }
 

@@ -219,10 +219,11 @@ static void check_statistics(shadow *m, const script *s, int i)
            o->reserved, s->limit);
     expect(o->reserved >= m->in_use, "step %d: reserved is %llu, less than the %llu in use", i,
            o->reserved, m->in_use);
-    expect(o->hits == m->hits || o->reserved == m->reserved,
-           "step %d: a hit, but the pool took memory from the device or gave some back: reserved was "
-           "%llu and is %llu",
-           i, m->reserved, o->reserved);
+    expect(
+        o->hits == m->hits || o->reserved == m->reserved,
+        "step %d: a hit, but the pool took memory from the device or gave some back: reserved was "
+        "%llu and is %llu",
+        i, m->reserved, o->reserved);
     m->hits = o->hits;
     m->reserved = o->reserved;
 }

@@ -346,7 +346,7 @@ static void run_full(const long *shape)
     errors[s.count] = NOT_READY;
     prefetch(&s, depth);
     for (size_t i = 0; i < depth; i++) prefetch(&s, i); /* they are still there */
-    load_in_place(&s, depth + 1); /* one gives way */
+    load_in_place(&s, depth + 1);                       /* one gives way */
     prefetch(&s, depth);
     load_in_place(&s, depth);
     for (size_t i = depth; i-- > depth - 1;) load_in_place(&s, i);

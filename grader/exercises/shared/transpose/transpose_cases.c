@@ -24,9 +24,9 @@ static void call_shifted(const char *function, float *out, const float *in, cons
                          unsigned shift)
 {
     const size_t n = (size_t)shape[0] * shape[1];
-    call_cuda(function, ARGS(shifted(out_f32("out", out, n), shift),
-                             shifted(in_f32("in", in, n), shift), i32(shape[0]), i32(shape[1]),
-                             stream()));
+    call_cuda(function,
+              ARGS(shifted(out_f32("out", out, n), shift), shifted(in_f32("in", in, n), shift),
+                   i32(shape[0]), i32(shape[1]), stream()));
 }
 
 static void call_transpose(const char *function, float *out, const float *in, const long *shape)
