@@ -23,6 +23,8 @@ typedef struct loader_outcome {
     int error;                     /* cudaError_t of the step */
     int is_pinned;                 /* LOADER_PINNED: is the buffer page-locked? */
     unsigned long long bytes, sum; /* its length, and loader_sum of its contents */
+    long long waited;              /* LOADER_PREFETCH: did it wait for a read? */
+    unsigned long long read;       /* bytes of the file so far, where reads return early */
 } loader_outcome;
 
 /* FNV-1a */

@@ -134,6 +134,7 @@ typedef enum wire_deed {
     DEED_MAKE,   /* streams, events, graphs, memory of the host */
     DEED_END,    /* ... and their end */
     DEED_ASTRAY, /* work on the default stream, where another one was given */
+    DEED_LEGACY, /* work on the default stream */
     DEEDS
 } wire_deed;
 

@@ -44,6 +44,7 @@ static const struct {
     {WAITS_FOR_NOTHING, DEED_WAIT, "waits for nothing: the stream orders the work"},
     {0, DEED_ASTRAY, "works on the stream that it is given"},
     {COPIES_NOTHING, DEED_COPY, "copies nothing between host and device"},
+    {NEVER_LEGACY, DEED_LEGACY, "never uses the legacy stream"},
 };
 
 static bool is_broken(const promise *p, const wire_calls *c, size_t row)
@@ -76,6 +77,10 @@ char *promise_broken(const promise *p, const wire_calls *c)
         asprintf(&text,
                  "%s: it returns without waiting for what it started; its contract says that it "
                  "has waited",
+                 p->function) < 0)
+        return strdup("");
+    if (!text && p->what & LEAVES_ITS_COPY && !c->pending &&
+        asprintf(&text, "%s: it waits for its copy; its contract says that it does not",
                  p->function) < 0)
         return strdup("");
     if (!text && p->what & KEEPS_DEVICE && c->moved &&

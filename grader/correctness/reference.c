@@ -24,8 +24,9 @@ void reference_softmax(double *y, const float *x, long rows, long cols)
     for (long r = 0; r < rows; r++) {
         double top = -INFINITY, sum = 0.0;
         for (long c = 0; c < cols; c++) top = fmax(top, x[r * cols + c]);
+        if (isinf(top) && top < 0) top = 0.0; /* all are masked, or NaN, which stays */
         for (long c = 0; c < cols; c++) {
-            y[r * cols + c] = isinf(top) && top < 0 ? 0.0 : exp(x[r * cols + c] - top);
+            y[r * cols + c] = exp(x[r * cols + c] - top);
             sum += y[r * cols + c];
         }
         for (long c = 0; c < cols && sum > 0; c++) y[r * cols + c] /= sum;

@@ -129,7 +129,9 @@ enum {
     MAY_KEEP = 64,                /**< after a call of the runtime that fails, what it has made */
     MAY_FAIL_ANYHOW = 128,        /**< nothing is said of such calls */
     ENDS_WITH_ERRORS = 256,       /**< after an error nothing can be called */
-    KEEPS_DEVICE = 512            /**< the current device, after an error too */
+    KEEPS_DEVICE = 512,           /**< the current device, after an error too */
+    LEAVES_ITS_COPY = 1024,       /**< it does not wait for what it has started */
+    NEVER_LEGACY = 2048           /**< uses no default stream */
 };
 
 /** Functions without a row that are given a stream wait for nothing, in phases 2 to 4. */

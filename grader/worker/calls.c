@@ -67,6 +67,7 @@ enum {
     DID_MAKE = 1 << DEED_MAKE,
     DID_END = 1 << DEED_END,
     DID_ASTRAY = 1 << DEED_ASTRAY,
+    DID_LEGACY = 1 << DEED_LEGACY,
     DID_NOTHING = 1 << DEEDS, /* that is refused */
     DID_ORDER = 2 << DEEDS,   /* a stream waits for another, or is waited for */
     DID_ASK = 4 << DEEDS,     /* for what a device may lack */
@@ -113,13 +114,13 @@ static unsigned waits_for_all(void)
 static unsigned waits_for_legacy(void)
 {
     pending_legacy = false;
-    return DID_WAIT;
+    return DID_WAIT | DID_LEGACY;
 }
 
 static unsigned starts_legacy(void)
 {
     pending_legacy = true;
-    return 0;
+    return DID_LEGACY;
 }
 
 static unsigned starts(cudaStream_t on)
@@ -210,7 +211,7 @@ static cudaError_t count_made(cudaError_t error)
         NEXT(name);                                                                                \
         const unsigned deeds = does;                                                               \
         const int refused = enter(#name, deeds);                                                   \
-        if (refused && (deeds == DID_WAIT || deeds & DID_ORDER)) next arguments;                   \
+        if (refused && ((deeds & ~DID_LEGACY) == DID_WAIT || deeds & DID_ORDER)) next arguments;   \
         if (refused) return (cudaError_t)refused;                                                  \
         if (without_kernels && deeds & DID_LAUNCH) return cudaSuccess;                             \
         if (deeds & DID_MAKE) return count_made(next arguments);                                   \

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { SUCCESS, INVALID_VALUE, OUT_OF_MEMORY }; /* cudaError_t */
-enum { POOL, OTHER };                           /* handles */
+enum { POOL, OTHER, BLOCK };                    /* handles */
 
 #define DRIVE     "pool_drive" /* of worker.c: calls the pool as a script says */
 #define ALIGNMENT 256
@@ -77,7 +77,7 @@ typedef struct shadow_block {
 
 typedef struct shadow {
     shadow_block blocks[POOL_SLOTS];
-    unsigned long long in_use, rounded, peak, allocations, hits;
+    unsigned long long in_use, rounded, peak, allocations, hits, reserved;
 } shadow;
 
 /* What a block may take of the limit. */
@@ -111,8 +111,16 @@ static void check_alloc(shadow *m, const script *s, int i)
     const pool_outcome *o = &s->log[i];
     if (o->refused && o->error != SUCCESS) {
         expect(o->address == 0, "step %d: pool_alloc failed, but *ptr is not NULL", i);
+        expect(o->error != OUT_OF_MEMORY || m->in_use > 0 || o->reserved == 0,
+               "step %d: the device is full, but the pool still has %llu free bytes: they must go "
+               "back to the device first",
+               i, o->reserved);
         return;
     }
+    expect(!o->refused || o->hits == m->hits,
+           "step %d: a call of the runtime failed, and pool_alloc handed out a free block all the "
+           "same",
+           i);
     if (o->error == OUT_OF_MEMORY && step->bytes > 0) {
         expect(step->bytes >= HUGE || s->limit == 0 || m->rounded + rounded(step->bytes) > s->limit,
                "step %d: no %llu bytes, though %llu are in use and the limit is %zu: free blocks "
@@ -211,7 +219,13 @@ static void check_statistics(shadow *m, const script *s, int i)
            o->reserved, s->limit);
     expect(o->reserved >= m->in_use, "step %d: reserved is %llu, less than the %llu in use", i,
            o->reserved, m->in_use);
+    expect(
+        o->hits == m->hits || o->reserved == m->reserved,
+        "step %d: a hit, but the pool took memory from the device or gave some back: reserved was "
+        "%llu and is %llu",
+        i, m->reserved, o->reserved);
     m->hits = o->hits;
+    m->reserved = o->reserved;
 }
 
 static void check(const script *s)
@@ -448,10 +462,28 @@ static void run_reset(const long *shape)
            last->hits);
 }
 
+/* Of the runtime's calls in pool_alloc one after the other fails, where a free block of another
+ * class has to go first: what comes later must find no trace of it. */
+static void run_refused_within_a_limit(const long *shape)
+{
+    script s = new_script(10 * (int)shape[0], rounded(100000));
+    for (int k = 1; k <= 2 * shape[0]; k++) {
+        alloc(&s, 0, 100000, 0);
+        release(&s, 0, 0);
+        alloc(&s, 0, 50000, 1);
+        s.steps[s.count - 1].value = k;
+        release(&s, 0, 1); /* NULL after an error */
+    }
+    run_script(&s);
+}
+
 /* Of the runtime's calls in pool_alloc one after the other fails, then the one in pool_free. */
 static void run_refused(const long *shape)
 {
+    run_refused_within_a_limit(shape);
     script s = new_script(6 * (int)shape[0] + 10, UNLIMITED);
+    alloc(&s, 0, 600, 0); /* free where the device seems to be full */
+    release(&s, 0, 0);
     for (int k = 1; k <= shape[0]; k++) {
         alloc(&s, 0, 1000ull << k, 0);
         s.steps[s.count - 1].value = k;
@@ -466,6 +498,17 @@ static void run_refused(const long *shape)
         s.steps[s.count - 1].value = k;
     }
     run_script(&s);
+}
+
+/* Called by the grader, which sees what they wait for; a block is of the pool that gave it. */
+static void run_single_calls(const long *shape)
+{
+    for (int round = 0; round < 2; round++) {
+        call_cuda("pool_alloc", ARGS(handle(POOL), handle_out(BLOCK),
+                                     u64((unsigned long long)shape[0]), stream()));
+        call_refused(INVALID_VALUE, "pool_free", ARGS(handle(OTHER), handle(BLOCK), stream()));
+        call_cuda("pool_free", ARGS(handle(POOL), handle(BLOCK), stream()));
+    }
 }
 
 /* Two pools know nothing of each other: what one has free, or out, the other does not. */
@@ -484,6 +527,7 @@ static void run_two_pools(const long *shape)
     drive(DRIVE, OTHER, &other);
     check(&other);
     expect(other.log[0].hits == 0, "the first block of a pool is a hit: another pool had it");
+    run_single_calls(shape);
     destroy(POOL);
     destroy(OTHER);
     call_cuda("pool_destroy", ARGS(null_pointer()));

@@ -298,6 +298,7 @@ static lists call_permute(const long *shape, const int *ids, const float *probs)
                    in_f32("probs", probs, (size_t)(l.tokens * l.experts)), i32((int)l.tokens),
                    i32((int)l.experts), i32((int)l.top_k), i32((int)l.capacity), stream(),
                    beside(out_f32("expert_utilization", l.utilization, experts))));
+    expect(metrics[0] != 0, "metrics->expert_utilization is NULL afterwards: it is the caller's");
     memcpy(&l.loss, &metrics[1], sizeof l.loss);
     memcpy(&l.dropped, (char *)&metrics[1] + sizeof l.loss, sizeof l.dropped);
     return l;
@@ -397,7 +398,7 @@ static const grading_case cases[] = {
     ROUTE("route ties, 37 tokens, 50 experts, top 5", run_ties, 37, 50, 5, 4),
     ROUTE("route all equal", run_all_equal, 6, 40, 4, 8),
     ROUTE("route all negative", run_all_negative, 9, 12, 3, 40),
-    ROUTE("route large logits", run_random, 11, 30, 3, 40, 1000),
+    ROUTE("route large logits", run_random, 11, 130, 3, 40, 1000),
     ROUTE("route nan and infinity", run_special, 10, 20, 4, 24),
     ROUTE("route an expert at -infinity", run_closed, 6, 5, 5, 8),
     ROUTE("route what is refused", run_router_refused, 4, 5, 2, 6),

@@ -11,7 +11,7 @@
 
 /* ---- quantize -------------------------------------------------------------------------------- */
 
-/* shape: rows, cols, per_channel, symmetric, values */
+/* shape: rows, cols, per_channel (any number but 0), symmetric, values */
 enum { PER_TENSOR, PER_CHANNEL };
 enum { ASYMMETRIC, SYMMETRIC };
 enum { RANDOM, TIES, ENDS, ZEROS, CONSTANT, POSITIVE, NEGATIVE, SPECIAL, HUGE, TINY };
@@ -67,7 +67,7 @@ static void draw_row(float *row, long cols, const long *shape)
         draw_range(row, cols, -1.0f, 1.0f);
         for (long c = 0; c < cols; c++) row[c] *= 3e38f;
         break;
-    case TINY: draw_range(row, cols, -1e-30f, 2e-30f); break;
+    case TINY: draw_range(row, cols, -1e-38f, 2e-38f); break; /* 1 / scale is infinite */
     default: draw_range(row, cols, -width * share, width * (1 - share));
     }
 }
@@ -112,16 +112,18 @@ static void check_scales(const double *low, const double *high, const float *sca
                          bool symmetric)
 {
     double *want = f64_array((size_t)rows), *other = f64_array((size_t)rows);
+    double *room = f64_array((size_t)rows);
     for (long r = 0; r < rows; r++) {
         const double both = high[r] - low[r], larger = fmax(-low[r], high[r]);
         want[r] = symmetric ? larger / 127 : both / 255;
         other[r] = symmetric ? larger / 255 : both / 127;
         if ((float)want[r] == 0.0f) want[r] = 1.0;
+        room[r] = want[r] + 3e-39; /* denormals have fewer bits */
     }
     const layout l = {"scale", (size_t)rows, 1};
-    if (!is_close(l, scale, want, want, 1e-6))
+    if (!is_close(l, scale, want, room, 1e-6))
         suspect("127 steps go from 0 to the end, 255 from end to end", other);
-    expect_close(l, scale, want, want, 1e-6);
+    expect_close(l, scale, want, room, 1e-6);
 }
 
 static double rounded(double x, double scale, int zero_point)
@@ -167,7 +169,7 @@ static void check_quantized(const quantized *y, const float *x, const long *shap
     const bool exact = shape[4] == TIES || shape[4] == ENDS || shape[4] == ZEROS;
     double *low = f64_array((size_t)rows), *high = f64_array((size_t)rows);
     for (long r = 0; r < rows; r++) {
-        if (shape[2] == PER_CHANNEL)
+        if (shape[2] != PER_TENSOR)
             range_of(&low[r], &high[r], x + r * cols, cols);
         else if (r == 0)
             range_of(low, high, x, rows * cols);
@@ -342,7 +344,7 @@ static const grading_case cases[] = {
     QUANTIZE("5x37, symmetric", 5, 37, PER_TENSOR, SYMMETRIC),
     QUANTIZE("5x37, asymmetric", 5, 37, PER_TENSOR, ASYMMETRIC),
     QUANTIZE("7x300 per channel, symmetric", 7, 300, PER_CHANNEL, SYMMETRIC),
-    QUANTIZE("7x300 per channel, asymmetric", 7, 300, PER_CHANNEL, ASYMMETRIC),
+    QUANTIZE("7x300 per channel, asymmetric", 7, 300, 2 * PER_CHANNEL, ASYMMETRIC),
     {.name = "quantize any", .run = run_quantize, .shape = {1, 1}, .most = {60, 900, 1, 1}},
     QUANTIZE("halves, symmetric", 3, 70, PER_TENSOR, SYMMETRIC, TIES),
     QUANTIZE("halves, asymmetric", 3, 70, PER_CHANNEL, ASYMMETRIC, TIES),

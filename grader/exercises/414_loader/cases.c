@@ -23,6 +23,7 @@ enum { LOADER, OTHER }; /* handles */
 #define DRIVE     "loader_drive" /* of worker.c: calls the loader as a script says */
 #define UNWRITTEN 0xa5           /* what outputs hold before the call */
 #define MIB       (1ull << 20)
+#define BLOCK     4096 /* a read may begin and end at multiples, outside of its batch */
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
@@ -140,6 +141,9 @@ static void expect_errors(const script *s, const int *errors)
                "step %d: %s of batch %llu (of %zu) returned %d, should be %d", i,
                verb_of(&s->steps[i]), s->steps[i].batch_idx, s->f->batches, s->log[i].error,
                wanted);
+        expect(!s->log[i].waited,
+               "step %d: prefetch_next_batch waits until batch %llu is read: it should only begin",
+               i, s->steps[i].batch_idx);
     }
 }
 
@@ -297,6 +301,10 @@ static void run_epoch(const long *shape)
     const records f = new_records(shape[0], shape[1], shape[2]);
     script s = epoch(&f, (size_t)shape[3], shape[4]);
     run_script(&s, shape[4] & EARLY, shape[3], NULL);
+    const unsigned long long read = s.log[s.count - 1].read;
+    expect(read <= f.bytes + 2 * BLOCK * f.batches,
+           "%llu bytes were read, of a file of %zu: a batch that was prefetched is not read twice",
+           read, f.bytes);
 }
 
 /* Any batch, again and again; what is prefetched need not be loaded. */
@@ -335,10 +343,10 @@ static void run_full(const long *shape)
     script s = new_script(&f, 2 * depth + 8, f.bytes);
     int errors[40] = {0};
     for (size_t i = 0; i < depth; i++) prefetch(&s, i);
-    for (size_t i = 0; i < depth; i++) prefetch(&s, i); /* no buffer is needed */
     errors[s.count] = NOT_READY;
     prefetch(&s, depth);
-    load_in_place(&s, depth + 1); /* one gives way */
+    for (size_t i = 0; i < depth; i++) prefetch(&s, i); /* they are still there */
+    load_in_place(&s, depth + 1);                       /* one gives way */
     prefetch(&s, depth);
     load_in_place(&s, depth);
     for (size_t i = depth; i-- > depth - 1;) load_in_place(&s, i);
@@ -349,15 +357,17 @@ static void run_full(const long *shape)
 static void run_beyond(const long *shape)
 {
     const records f = new_records(shape[0], shape[1], shape[2]);
-    script s = new_script(&f, 16, f.bytes + f.batch_bytes);
-    int errors[16] = {0};
+    script s = new_script(&f, 20, f.bytes + f.batch_bytes);
+    int errors[20] = {0};
     const size_t beyond[] = {f.batches, f.batches + 1, SIZE_MAX, (size_t)1 << 63, (size_t)1 << 32};
+    load_in_place(&s, 0);
     for (int i = 0; i < 5; i++) {
         errors[s.count] = INVALID_VALUE;
         load(&s, beyond[i], f.bytes);
         errors[s.count] = INVALID_VALUE;
         prefetch(&s, beyond[i]);
     }
+    look_at_pinned(&s); /* still the one that was loaded */
     for (size_t i = f.batches; i-- > 0 && i + 4 > f.batches;) load_in_place(&s, i);
     run_script(&s, false, shape[3], errors);
 }
@@ -463,6 +473,7 @@ static void run_shorter(const long *shape)
         if (i % 3 == 0) prefetch(&s, batch_idx);
         errors[s.count] = batch_idx < left ? SUCCESS : OPERATING_SYSTEM;
         load_in_place(&s, batch_idx);
+        look_at_pinned(&s); /* of the last one that could be read */
     }
     open_loader(LOADER, file_of(&f, false), &f, shape[3]);
     drive(DRIVE, LOADER, path_of(bytes, 0, f.data, bytes), &s);
@@ -711,7 +722,7 @@ EXERCISE(414) = {
     .functions = {"loader_open", "load_batch_to_gpu", "prefetch_next_batch", "get_pinned_buffer",
                   "loader_close"},
     .promises = {{"loader_open", WAITS_FOR_NOTHING},
-                 {"load_batch_to_gpu", ALLOCATES_NOTHING},
+                 {"load_batch_to_gpu", ALLOCATES_NOTHING | LEAVES_ITS_COPY},
                  {"get_pinned_buffer", WAITS_FOR_NOTHING | ALLOCATES_NOTHING}},
     .baseline_file = "grader/exercises/414_loader/baseline.cu",
     .host_copies = true,

@@ -42,12 +42,21 @@ static cudaError_t stall(const driver *d, const loader_step *step)
     return error;
 }
 
+/* Reads wait until the call is over. */
+static cudaError_t prefetch(const driver *d, const loader_step *step, loader_outcome *o)
+{
+    reads_hold(true);
+    const cudaError_t error = d->prefetch(d->loader, step->batch_idx);
+    o->waited = reads_hold(false);
+    return error;
+}
+
 static cudaError_t carry_out(const driver *d, const loader_step *step, loader_outcome *o)
 {
     switch (step->verb) {
     case LOADER_LOAD:
         return d->load(d->loader, d->d_batches + step->at, step->batch_idx, d->stream);
-    case LOADER_PREFETCH: return d->prefetch(d->loader, step->batch_idx);
+    case LOADER_PREFETCH: return prefetch(d, step, o);
     case LOADER_PINNED: return look_at_pinned(d, o);
     case LOADER_CLOSE: return d->close(d->loader);
     case LOADER_STALL: return stall(d, step);
@@ -82,6 +91,7 @@ static cudaError_t loader_drive(loader *l, const char *path, void *d_batches,
     for (int i = 0; i < count; i++) {
         log[i] = (loader_outcome){0};
         log[i].error = carry_out(&d, &script[i], &log[i]);
+        log[i].read = reads_brought();
     }
     error = cudaStreamSynchronize(stream);
     const cudaError_t freed = d.d_scratch ? cudaFree(d.d_scratch) : cudaSuccess;

@@ -8,10 +8,15 @@ static void run_random(const long *shape)
     transpose_random("transpose_tma", shape);
 }
 
+static void run_aligned(const long *shape)
+{
+    transpose_aligned("transpose_tma", shape);
+}
+
 /* Of a shape that counts columns in fours: all rows begin at multiples of 16 bytes. */
 static void run_fours(const long *shape)
 {
-    transpose_random("transpose_tma", (long[]){shape[0], 4 * shape[1]});
+    run_aligned((long[]){shape[0], 4 * shape[1]});
 }
 
 static void run_there_and_back(const long *shape)
@@ -28,7 +33,7 @@ static const grading_case cases[] = {
     {.name = "63x28", .run = run_random, .shape = {63, 28}},
     {.name = "65x36", .run = run_random, .shape = {65, 36}},
     {.name = "33x65", .run = run_random, .shape = {33, 65}},
-    {.name = "96x96", .run = run_random, .shape = {96, 96}},
+    {.name = "96x96", .run = run_aligned, .shape = {96, 96}},
     {.name = "any_shape", .run = run_random, .shape = {2, 2}, .most = {300, 300}},
     {.name = "any_rows_of_16_bytes", .run = run_fours, .shape = {2, 1}, .most = {300, 75}},
     {.name = "512x260: there and back", .run = run_there_and_back, .shape = {512, 260}},

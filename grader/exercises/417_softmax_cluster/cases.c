@@ -52,16 +52,17 @@ static void run_all_negative(const long *shape)
     call_and_check("softmax_cluster", x, shape[0], shape[1], 0);
 }
 
-/* Of row r only the r-th sixteenth is not masked, of the last row nothing: most blocks have nothing
- * but -infinity. */
+/* Of row r only the r-th sixteenth is not masked, of the last row nothing, of the one above only a
+ * NaN: most blocks have nothing but -infinity. */
 static void run_masked(const long *shape)
 {
     const long rows = shape[0], cols = shape[1];
     float *x = random_rows(AROUND_0, rows, cols);
     for (long i = 0; i < rows * cols; i++) {
         const long r = i / cols, sixteenth = i % cols * 16 / cols;
-        if (r == rows - 1 || sixteenth != r % 16) x[i] = -INFINITY;
+        if (r >= rows - 2 || sixteenth != r % 16) x[i] = -INFINITY;
     }
+    x[(rows - 2) * cols + (long)random_below(case_random(), (uint64_t)cols)] = NAN;
     call_and_check("softmax_cluster", x, rows, cols, 0);
 }
 
@@ -81,8 +82,8 @@ static const grading_case cases[] = {
     {.name = "large values, 3x5001", .run = run_large_values, .shape = {3, 5001}},
     {.name = "all negative, 3x1501", .run = run_all_negative, .shape = {3, 1501}},
     {.name = "equal values, 3x5001", .run = run, .shape = {3, 5001, EQUAL}},
-    {.name = "masked, 17x5001", .run = run_masked, .shape = {17, 5001}},
-    {.name = "masked, 17x300", .run = run_masked, .shape = {17, 300}},
+    {.name = "masked, 18x5001", .run = run_masked, .shape = {18, 5001}},
+    {.name = "masked, 18x300", .run = run_masked, .shape = {18, 300}},
     {.name = "with a nan, 6x5001", .run = run, .shape = {6, 5001, WITH_NAN}},
     {.name = "with infinity, 6x5001", .run = run, .shape = {6, 5001, WITH_INFINITY}},
     {.name = "1x98305", .run = run, .shape = {1, 98305}, .once = true},

@@ -39,7 +39,7 @@ static void run_finish(const char *function, const long *shape)
     const size_t n = (size_t)shape[0];
     float *x = random_f32(n), *y = f32_array(n);
     const float *residual = random_f32(n);
-    const float scale = *random_f32_between(1, 1.0f, 2.0f), shift = *random_f32(1);
+    const float scale = *random_f32_between(1, -2.0f, 2.0f), shift = *random_f32(1);
     double *want = f64_array(n);
     sprinkle_f32(x, n, NAN, n > 100 ? 3 : 0);
     for (size_t i = 0; i < n; i++) {

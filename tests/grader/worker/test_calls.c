@@ -262,10 +262,12 @@ START_TEST(what_it_does)
     expect_deeds(DEED_ALLOCATE_ELSEWHERE, 0, "");
     expect_deeds(DEED_LAUNCH, 1, "cudaLaunchKernel");
     expect_deeds(DEED_ASTRAY, 0, "");
+    expect_deeds(DEED_LEGACY, 0, "");
     start(0);
     launch(NULL);
     cudaLaunchHostFunc(NULL, NULL, NULL);
     expect_deeds(DEED_ASTRAY, 2, "cudaLaunchKernel");
+    expect_deeds(DEED_LEGACY, 2, "cudaLaunchKernel");
     start(0);
     cudaMallocAsync(&p, 4, NULL);
     cudaMalloc(&p, 4);

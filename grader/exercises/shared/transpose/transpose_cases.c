@@ -20,23 +20,40 @@ static void expect_transposed(const float *out, const float *in, size_t rows, si
     expect_close(l, out, want, NULL, 0.0);
 }
 
-static void call_transpose(const char *function, float *out, const float *in, const long *shape)
+static void call_shifted(const char *function, float *out, const float *in, const long *shape,
+                         unsigned shift)
 {
     const size_t n = (size_t)shape[0] * shape[1];
-    call_cuda(function, ARGS(out_f32("out", out, n), in_f32("in", in, n), i32(shape[0]),
-                             i32(shape[1]), stream()));
+    call_cuda(function,
+              ARGS(shifted(out_f32("out", out, n), shift), shifted(in_f32("in", in, n), shift),
+                   i32(shape[0]), i32(shape[1]), stream()));
 }
 
-void transpose_random(const char *function, const long *shape)
+static void call_transpose(const char *function, float *out, const float *in, const long *shape)
+{
+    call_shifted(function, out, in, shape, 0);
+}
+
+static void random_at(const char *function, const long *shape, unsigned shift)
 {
     const size_t n = (size_t)shape[0] * shape[1];
     float *in = random_f32(n), *out = f32_array(n);
     if (n > 64) sprinkle_special_f32(in, n, 3);
-    call_transpose(function, out, in, shape);
+    call_shifted(function, out, in, shape, shift);
     const device_counts *c = call_counts();
     expect(n > 0 || !c || c->launches == 0,
            "out is empty, and a kernel is launched: nothing should be");
     expect_transposed(out, in, shape[0], shape[1]);
+}
+
+void transpose_random(const char *function, const long *shape)
+{
+    random_at(function, shape, 0);
+}
+
+void transpose_aligned(const char *function, const long *shape)
+{
+    random_at(function, shape, 16);
 }
 
 void transpose_there_and_back(const char *function, const long *shape)
