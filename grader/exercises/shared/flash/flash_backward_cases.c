@@ -217,10 +217,14 @@ void flash_backward_check(const char *function, attention a, unsigned shift)
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 
+/* Any causal but 0 is one. */
 void flash_backward_other_scale(const char *function, const long *shape)
 {
     attention a = random_attention(shape);
+    a.causal *= 2;
     a.scale *= -1.7f;
+    flash_backward_check(function, a, 0);
+    a.scale = 0.0f;
     flash_backward_check(function, a, 0);
 }
 

@@ -54,10 +54,14 @@ void flash_no_columns(const char *function, const long *shape)
     expect_close((layout){"lse", 1, a.rows}, lse, want, NULL, FP32_NORM_TOLERANCE);
 }
 
+/* Any causal but 0 is one. */
 void flash_other_scale(const char *function, const long *shape)
 {
     attention a = random_attention(shape);
     a.scale *= -1.7f;
+    a.causal *= 2;
+    check(function, &a, 0);
+    a.scale = 0.0f;
     check(function, &a, 0);
 }
 
