@@ -145,8 +145,8 @@ static void expect_moved(const char *function, size_t n)
 static void expect_place(const char *function, int t)
 {
     tensor got;
-    call_cuda("cudaMemcpy", ARGS(struct_out("tensor", &got, sizeof got), handle(t),
-                                 u64(sizeof got), i32(HOST_TO_HOST)));
+    call_cuda("cudaMemcpy", ARGS(struct_out("tensor", &got, sizeof got), handle(t), u64(sizeof got),
+                                 i32(HOST_TO_HOST)));
     expect(got.place == 1, "%s leaves %d in place: it should be TENSOR_ON_GPU, 1", function,
            got.place);
     expect(!got.h_data, "%s: h_data should be NULL: the tensor has no memory of the host",

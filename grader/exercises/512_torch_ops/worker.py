@@ -301,7 +301,8 @@ def ops_refused(student, told):
         for i, x in enumerate(given):
             there = of(*x.shape, dtype=x.dtype, device="cuda:1")
             other = of(*x.shape, dtype=DOUBLE if x.dtype == FLOAT else FLOAT)
-            for kind, error, wrong in (("on another GPU", ValueError, there), (f"of {other.dtype}", TypeError, other)):
+            of_kind = f"of {other.dtype}"
+            for kind, error, wrong in (("on another GPU", ValueError, there), (of_kind, TypeError, other)):
                 call = functools.partial(function, *given[:i], wrong, *given[i + 1 :])
                 rows.append((f"{function.__name__}, with argument {i} {kind},", error, call))
     words = next(filter(None, (refused(*row) for row in rows)), "")

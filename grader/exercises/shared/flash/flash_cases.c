@@ -161,8 +161,7 @@ void flash_too_wide(const char *function, const long *shape)
     for (int i = 0; i < 2; i++, a.seq = 0) /* of nothing, too */
         call_refused(REFUSED, function,
                      ARGS(inout_f32("out", out, a.size), null_pointer(), in_f32("q", a.q, a.size),
-                          in_f32("k", a.k, a.size), in_f32("v", a.v, a.size),
-                          ATTENTION_SHAPE(&a)));
+                          in_f32("k", a.k, a.size), in_f32("v", a.v, a.size), ATTENTION_SHAPE(&a)));
     long narrower[5];
     memcpy(narrower, shape, sizeof narrower);
     narrower[3]--;
