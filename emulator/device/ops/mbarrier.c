@@ -150,10 +150,11 @@ static void check_unused(warp *w, const op *o, uint32_t lane, const mbarrier *m,
     else if (has_waiter(w, m))
         snprintf(why, sizeof why, "a thread of warp %u still waits for it, at line %u", m->waiter,
                  line_of(w->block, m->wait_op->line));
-    if (!*why) return;
+    else
+        snprintf(why, sizeof why, "no arrival has come, but it lives until mbarrier.inval");
     snprintf(text, sizeof text,
-             "initialises again an mbarrier in use since line %u: %s; initialise it once, "
-             "before the loop, and wait for its phases in turn, or let all threads come to a "
+             "initialises again an mbarrier in use since line %u: %s; let one thread initialise it "
+             "once, before the loop, and wait for its phases in turn, or let all threads come to a "
              "barrier and write mbarrier.inval first",
              line_of(w->block, m->init_line), why);
     misuse(w, o, lane, text);

@@ -8,11 +8,17 @@
 
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_CONFIGURATION = 9, INVALID_DEVICE = 101 };
 enum { MULTIPROCESSORS = 16, MOST_THREADS = 1 }; /* cudaDeviceAttr */
+enum { HOST_TO_HOST = 0 };                       /* cudaMemcpyKind */
 
 typedef struct device_info { /* as in basics.h */
     int number, multiprocessors, most_threads, padding;
     uint64_t bytes, free_bytes;
 } device_info;
+
+typedef struct tensor { /* likewise */
+    uint64_t h_data, d_data, n;
+    int place, padding;
+} tensor;
 
 static argument struct_out(const char *name, void *data, size_t bytes)
 {
@@ -135,10 +141,23 @@ static void expect_moved(const char *function, size_t n)
            moved_bytes(c), n);
 }
 
+/* Its numbers are on the GPU alone, and it says so. */
+static void expect_place(const char *function, int t)
+{
+    tensor got;
+    call_cuda("cudaMemcpy", ARGS(struct_out("tensor", &got, sizeof got), handle(t), u64(sizeof got),
+                                 i32(HOST_TO_HOST)));
+    expect(got.place == 1, "%s leaves %d in place: it should be TENSOR_ON_GPU, 1", function,
+           got.place);
+    expect(!got.h_data, "%s: h_data should be NULL: the tensor has no memory of the host",
+           function);
+}
+
 static void make(int t, const char *function, int device, size_t n)
 {
     call_counted(function, ARGS(handle_out(t), i32(device), u64(n)));
     expect_moved(function, n);
+    expect_place(function, t);
 }
 
 static void slice(int t, int device, const float *x, size_t rows, size_t cols)
@@ -147,6 +166,7 @@ static void slice(int t, int device, const float *x, size_t rows, size_t cols)
                  ARGS(handle_out(t), i32(device), host(in_f32("h_values", x, rows * cols)),
                       u64(rows * cols), u64(rows), u64(cols)));
     expect_moved("from_slice", rows * cols);
+    expect_place("from_slice", t);
 }
 
 static void expect_tensor(int t, const float *want, size_t n)
@@ -248,13 +268,13 @@ static void run_no_device(const long *shape)
     WORDS(said, (unsigned)count);
     refuse_length(0);
     call_refused(INVALID_DEVICE, "synchronize", ARGS(i32(device)));
-    WORDS(said);
+    WORDS(said, (unsigned)count);
     for (int f = 0; f < 2; f++) {
         refuse_length(0);
         call_refused(INVALID_DEVICE, f ? "ones" : "zeros",
                      ARGS(handle_out(0), i32(device), u64(n)));
         release(0); /* NULL */
-        WORDS(said);
+        WORDS(said, (unsigned)count);
     }
     refuse_length(0);
     call_refused(
@@ -262,7 +282,7 @@ static void run_no_device(const long *shape)
         ARGS(handle_out(0), i32(device), host(in_f32("h_values", x, n)), u64(n), u64(n), u64(1)));
     release(0);
     expect_alive();
-    WORDS(said); /* of the last one that failed, whatever has worked since */
+    WORDS(said, (unsigned)count); /* of the last one that failed, whatever has worked since */
 }
 
 /* shape: n, 2^20 times */

@@ -1,5 +1,6 @@
 # 216_call_from_python/worker.py: what the cases do in Python. Each function is given the student's
 # module first. Those that judge write what is wrong, in words, to `told`.
+import contextlib
 import ctypes
 import gc
 import math
@@ -18,7 +19,7 @@ class Cuda:
     def __init__(self, student, at=0, error=None, delay=0.0):
         self.student, self.real, self.at, self.error = student, student.cuda, at, error
         self.delay = delay
-        self.calls, self.refused, self.launched = 0, "", False
+        self.calls, self.refused, self.launched, self.copying = 0, "", False, 0.0
 
     def __enter__(self):
         self.student.cuda = self
@@ -36,7 +37,11 @@ class Cuda:
             self.refused = name if here else self.refused
             if here and self.error and "cudaFree" not in name and name != "cudaGetErrorString":
                 return self.error
+            begin = time.perf_counter()
             result = real(*arguments)
+            if self.delay and "Memcpy" in name:
+                time.sleep(self.delay)
+                self.copying += time.perf_counter() - begin
             if self.launched and ("Synchronize" in name or name == "cudaMemcpy"):
                 time.sleep(self.delay)
                 self.launched = False
@@ -119,6 +124,7 @@ def refusals(student, told):
         ("an upload into a freed array", ValueError, lambda: freed.upload(of(3, 2))),
         ("a download of a freed array", ValueError, freed.download),
         ("a product with a freed array", ValueError, lambda: student.matmul(device, freed)),
+        ("a product of a freed array", ValueError, lambda: student.matmul(freed, device)),
     ]
     device.upload(of(2, 3))
     student.DeviceArray(huge - 1, 0), student.DeviceArray(0, huge - 1)  # the largest that are not refused
@@ -138,6 +144,7 @@ def two_alive(student, told, x, y, rows, cols):
     good = numpy.array_equal(first.download(), x) and numpy.array_equal(second.download(), y)
     one, other = student.matmul(first, y.T.copy()), student.matmul(second, x.T.copy())
     good = good and numpy.allclose(one, other.T, atol=1e-4) and one.gflops != other.gflops
+    student.matmul(one, other)  # a product is an array, too
     del first
     gc.collect()
     again = good and numpy.array_equal(second.download(), y)
@@ -145,7 +152,8 @@ def two_alive(student, told, x, y, rows, cols):
     if not words and not numpy.array_equal(kept, y):
         words = "what download had returned changed afterwards: each is to be a new array"
     third = student.DeviceArray(rows, cols)
-    third.free()
+    with Cuda(student, 1), contextlib.suppress(KeyboardInterrupt):
+        third.free()
     again = student.DeviceArray(rows, cols)  # may lie where the third did
     again.upload(x)
     third.free()
@@ -158,7 +166,7 @@ def two_alive(student, told, x, y, rows, cols):
 
 def rate(student, told, n):
     a = numpy.ones((n, n), numpy.float32)
-    with Cuda(student, delay=DELAY):
+    with Cuda(student, delay=DELAY) as cuda:
         begin = time.perf_counter()
         product = student.matmul(a, a)
         seconds = time.perf_counter() - begin
@@ -167,6 +175,8 @@ def rate(student, told, n):
         words = f"gflops says {product.gflops:.3g}; the whole call was quicker"
     elif product.gflops > 1.001 * flop / DELAY:
         words = f"gflops says {product.gflops:.3g}, of a launch that was not waited for"
+    elif product.gflops < 0.999 * flop / (seconds - cuda.copying):
+        words = f"gflops says {product.gflops:.3g}, of copies too: the seconds begin with the launch and end with it"
     elif student.matmul(a[:, :0], a[:0]).gflops != 0:
         words = "gflops of a product with k = 0 is not 0"
     tell(told, words)

@@ -637,6 +637,7 @@ static const grading_case cases[] = {
     {.name = "fold 5x9 with bias", .run = run_fold, .shape = {5, 9, 1}},
     {.name = "fold 130x576 with bias", .run = run_fold, .shape = {130, 576, 1}},
     {.name = "fold any", .run = run_fold, .shape = {1, 1, 0}, .most = {70, 600, 1}},
+    {.name = "fold 4x0 with bias", .run = run_fold, .shape = {4, 0, 1}},
     {.name = "fold 0x9", .run = run_fold, .shape = {0, 9, 0}},
     LONG_ROW("fold 70001x2", run_fold, 70001, 2, 1),
     LONG_ROW("fold 2x70001", run_fold, 2, 70001, 1),

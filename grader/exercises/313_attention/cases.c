@@ -41,6 +41,7 @@ static void run_forward_misaligned(const long *shape)
 static void run_other_scale(const long *shape)
 {
     attention a = random_attention(shape);
+    a.causal *= 2; /* as any number but 0 */
     a.scale *= -1.7f;
     expect_attention(forward("attention_naive", &a, 0), NULL, &a);
     a.scale = 0.0f;
@@ -297,6 +298,7 @@ static void run_backward(const long *shape)
 static void run_backward_other_scale(const long *shape)
 {
     attention a = random_attention(shape);
+    a.causal *= 2; /* as any number but 0 */
     a.scale *= -1.7f;
     gradients g = backward("attention_naive_backward", a, 0);
     expect_gradients(&g);

@@ -32,13 +32,14 @@ static void run_misaligned(const long *shape)
     embedding_scatter(function, &e, true, 0, 4);
 }
 
-/* Tokens whose low 8 bits are the same, in turn; where there are so many, their low 16 bits. Each comes 256 times, so that a run begins where a
- * block's tokens do. */
+/* Tokens whose low 8 bits are the same, in turn, the last of the vocabulary among them; where there
+ * are so many, their low 16 bits. Each comes 256 times, so that a run begins where a block's tokens
+ * do. */
 static void run_low_bits_alike(const long *shape)
 {
     const embedding e = embedding_of(shape);
     const int apart = e.vocab > 2 << 16 ? 1 << 16 : 1 << 8;
-    for (size_t r = 0; r < e.rows; r++) e.tokens[r] = (int)(r % 3) * apart;
+    for (size_t r = 0; r < e.rows; r++) e.tokens[r] = (int)(r % 3) * apart % (int)e.vocab;
     embedding_scatter(function, &e, true, 0, 0);
 }
 
@@ -89,7 +90,7 @@ static const grading_case cases[] = {
     {.name = "2x5x33", .run = run_backward, .shape = {2, 5, 33, 4}},
     {.name = "3x117x129", .run = run_backward, .shape = {3, 117, 129, 50}},
     {.name = "tokens beyond 256", .run = run_backward, .shape = {3, 117, 20, 700}},
-    {.name = "tokens of equal low bits", .run = run_low_bits_alike, .shape = {3, 256, 20, 700}},
+    {.name = "tokens of equal low bits", .run = run_low_bits_alike, .shape = {3, 256, 20, 257}},
     {.name = "all tokens equal", .run = run_backward, .shape = {5, 401, 40, 300, ONE_TOKEN}},
     {.name = "eight tokens", .run = run_backward, .shape = {4, 257, 33, 30, EIGHT_TOKENS}},
     {.name = "no two tokens equal", .run = run_backward, .shape = {2, 150, 33, 301, IN_TURN}},

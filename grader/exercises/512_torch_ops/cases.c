@@ -76,7 +76,8 @@ static void expect_norm_gradients(const norm *n)
     expect_gradient("grad_beta", n->grad_beta, grad_beta, (size_t)cols);
 }
 
-/* shape: rows, cols, order. An even number of rows comes in two dimensions. */
+/* shape: rows, cols, order, eps in percent, 0: left out. An even number of rows comes in two
+ * dimensions. */
 static void run_layernorm(const long *shape)
 {
     const size_t cols = (size_t)shape[1], size = (size_t)(shape[0] * shape[1]);
@@ -90,13 +91,13 @@ static void run_layernorm(const long *shape)
                     f32_array(cols),
                     shape[0],
                     shape[1]};
-    norm_eps = 1e-5f; /* that of torch, whatever 311 was given */
+    norm_eps = shape[3] ? (float)shape[3] / 100 : 1e-5f; /* else that of torch */
     call_counted("op_layernorm",
                  ARGS(out("y", n.y, size), out("grad_x", n.grad_x, size),
                       out("grad_gamma", n.grad_gamma, cols), out("grad_beta", n.grad_beta, cols),
                       in("x", n.x, size), in("gamma", n.gamma, cols), in("beta", n.beta, cols),
                       in("grad_y", n.grad_y, size), i32((int)n.rows), i32((int)n.cols),
-                      i32((int)shape[2])));
+                      i32((int)shape[2]), f32(norm_eps)));
     expect_operations("op_layernorm", 8.0 * (double)size);
     expect_layernorm("y", n.y, n.x, n.gamma, n.beta, n.rows, n.cols);
     expect_norm_gradients(&n);
@@ -270,7 +271,7 @@ static const grading_case cases[] = {
     LONG_ROW("matmul 2x70001x1", run_matmul, 2, 70001, 1),
     LONG_ROW("matmul 3x2x5003", run_matmul, 3, 2, 5003),
     {.name = "layernorm 6x33", .run = run_layernorm, .shape = {6, 33}, .part = "layernorm"},
-    {.name = "layernorm 5x768", .run = run_layernorm, .shape = {5, 768}},
+    {.name = "layernorm 5x768, another eps", .run = run_layernorm, .shape = {5, 768, 0, 25}},
     {.name = "layernorm, transposed", .run = run_layernorm, .shape = {8, 12, TRANSPOSED}},
     {.name = "layernorm, each second", .run = run_layernorm, .shape = {7, 20, EACH_SECOND}},
     {.name = "layernorm 0x8", .run = run_layernorm, .shape = {0, 8}},

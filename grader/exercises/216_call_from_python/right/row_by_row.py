@@ -24,7 +24,7 @@ def no_matrix(x):
     """What is wrong with an argument of matmul, as an exception; or None"""
     if isinstance(x, DeviceArray):
         return ValueError("it has been freed already") if x.gone else None
-    if type(x) is not numpy.ndarray:
+    if not isinstance(x, numpy.ndarray):
         return TypeError("neither an array of NumPy nor one of the device")
     if x.dtype.str != "<f4":
         return TypeError("single precision is wanted, not " + x.dtype.str)

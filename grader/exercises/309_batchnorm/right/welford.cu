@@ -175,11 +175,12 @@ __global__ static void fold_kernel(float *folded_w, float *folded_bias, const fl
                                    const float *gamma, const float *beta, int size, int filter_size,
                                    float eps)
 {
-    int i = blockIdx.x * blockDim.x + threadIdx.x, c = i / filter_size;
+    int row = filter_size + 1, i = blockIdx.x * blockDim.x + threadIdx.x, c = i / row;
     if (i >= size) return;
     float scale = gamma[c] * rsqrtf(var[c] + eps);
-    folded_w[i] = w[i] * scale;
-    if (i == c * filter_size)
+    if (i % row < filter_size)
+        folded_w[i - c] = w[i - c] * scale;
+    else
         folded_bias[c] = fmaf(bias ? bias[c] - mean[c] : -mean[c], scale, beta[c]);
 }
 
@@ -188,7 +189,7 @@ cudaError_t batchnorm_fold(float *folded_w, float *folded_bias, const float *w, 
                            const float *beta, int channels, int filter_size, float eps,
                            cudaStream_t stream)
 {
-    int size = channels * filter_size;
+    int size = channels * (filter_size + 1); /* with the bias */
     if (size == 0) return cudaSuccess;
     fold_kernel<<<(size + 127) / 128, 128, 0, stream>>>(folded_w, folded_bias, w, bias, mean, var,
                                                         gamma, beta, size, filter_size, eps);

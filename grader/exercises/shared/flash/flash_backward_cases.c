@@ -217,10 +217,14 @@ void flash_backward_check(const char *function, attention a, unsigned shift)
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 
+/* Any causal but 0 is one. */
 void flash_backward_other_scale(const char *function, const long *shape)
 {
     attention a = random_attention(shape);
+    a.causal *= 2;
     a.scale *= -1.7f;
+    flash_backward_check(function, a, 0);
+    a.scale = 0.0f;
     flash_backward_check(function, a, 0);
 }
 
@@ -270,10 +274,11 @@ void flash_backward_nan(const char *function, const long *shape)
 
 void flash_backward_refused(const char *function, const long *shape)
 {
-    static const int dims[] = {0, 1, 32, 96, 256};
+    static const int dims[] = {0, 1, 32, 96, 256, 32};
     const size_t rows = (size_t)(shape[0] * shape[1] * shape[2]), size = rows * 256;
     void *x = array_of(ELEMENT_BF16, size), *y = array_of(ELEMENT_BF16, size);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
+        const int seq = i < 5 ? (int)shape[2] : 0; /* of nothing, too */
         call_refused(
             INVALID_VALUE, function,
             ARGS(out_of(ELEMENT_BF16, "grad_q", y, size), out_of(ELEMENT_BF16, "grad_k", y, size),
@@ -281,7 +286,7 @@ void flash_backward_refused(const char *function, const long *shape)
                  in_of(ELEMENT_BF16, "out", x, size), in_f32("lse", f32_array(rows), rows),
                  in_of(ELEMENT_BF16, "q", x, size), in_of(ELEMENT_BF16, "k", x, size),
                  in_of(ELEMENT_BF16, "v", x, size), i32((int)shape[0]), i32((int)shape[1]),
-                 i32((int)shape[2]), i32(dims[i]), i32(0), f32(1.0f), stream()));
+                 i32(seq), i32(dims[i]), i32(0), f32(1.0f), stream()));
     }
     flash_backward_check(function, random_attention(shape), 0);
 }

@@ -54,10 +54,14 @@ void flash_no_columns(const char *function, const long *shape)
     expect_close((layout){"lse", 1, a.rows}, lse, want, NULL, FP32_NORM_TOLERANCE);
 }
 
+/* Any causal but 0 is one. */
 void flash_other_scale(const char *function, const long *shape)
 {
     attention a = random_attention(shape);
     a.scale *= -1.7f;
+    a.causal *= 2;
+    check(function, &a, 0);
+    a.scale = 0.0f;
     check(function, &a, 0);
 }
 
@@ -152,11 +156,12 @@ void flash_future(const char *function, const long *shape)
 /* One column too many is refused, and the next call is as if nothing had been. */
 void flash_too_wide(const char *function, const long *shape)
 {
-    const attention a = random_attention(shape);
+    attention a = random_attention(shape);
     float *out = f32_array(a.size);
-    call_refused(REFUSED, function,
-                 ARGS(inout_f32("out", out, a.size), null_pointer(), in_f32("q", a.q, a.size),
-                      in_f32("k", a.k, a.size), in_f32("v", a.v, a.size), ATTENTION_SHAPE(&a)));
+    for (int i = 0; i < 2; i++, a.seq = 0) /* of nothing, too */
+        call_refused(REFUSED, function,
+                     ARGS(inout_f32("out", out, a.size), null_pointer(), in_f32("q", a.q, a.size),
+                          in_f32("k", a.k, a.size), in_f32("v", a.v, a.size), ATTENTION_SHAPE(&a)));
     long narrower[5];
     memcpy(narrower, shape, sizeof narrower);
     narrower[3]--;

@@ -80,9 +80,11 @@ void flash_half_without_lse(const char *function, const long *shape)
     expect_outputs(&o, false, &a);
 }
 
+/* Any causal but 0 is one. */
 void flash_half_other_scale(const char *function, const long *shape)
 {
     attention a = random_attention(shape);
+    a.causal *= 2;
     a.scale *= -1.7f;
     flash_half_check(function, a, 0);
     a.scale = 0.0f;
@@ -140,7 +142,7 @@ void flash_half_without_weight(const char *function, const long *shape)
     flash_half_check(function, a, 0);
 }
 
-/* A NaN in a query is its own. */
+/* A NaN in a query is its own; one in the first value of the second head is of that head. */
 void flash_half_nan(const char *function, const long *shape)
 {
     attention a = random_attention(shape);
@@ -153,6 +155,10 @@ void flash_half_nan(const char *function, const long *shape)
                "out[%zu][%zu] is %g; a NaN is in query %zu alone", i / dim, i % dim, out[i], query);
     expect(isnan(o.lse[query]), "lse[%zu] is %g, but there is a NaN in its query", query,
            o.lse[query]);
+    attention other = random_attention(shape);
+    other.causal = 0;
+    other.v[shape[2] * shape[3]] = NAN;
+    flash_half_check(function, other, 0);
 }
 
 /* What comes after a query changes no bit of what it gets. */
@@ -203,16 +209,17 @@ void flash_half_own_rise(const char *function, const long *shape)
 
 void flash_half_refused(const char *function, const long *shape)
 {
-    static const int dims[] = {0, 1, 32, 96, 256};
+    static const int dims[] = {0, 1, 32, 96, 256, 32};
     const size_t size = (size_t)(shape[0] * shape[1] * shape[2]) * 256;
     void *x = array_of(ELEMENT_BF16, size);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
+        const int seq = i < 5 ? (int)shape[2] : 0; /* of nothing, too */
         void *out = array_of(ELEMENT_BF16, size);
         call_refused(INVALID_VALUE, function,
                      ARGS(out_of(ELEMENT_BF16, "out", out, size), null_pointer(),
                           in_of(ELEMENT_BF16, "q", x, size), in_of(ELEMENT_BF16, "k", x, size),
                           in_of(ELEMENT_BF16, "v", x, size), i32((int)shape[0]), i32((int)shape[1]),
-                          i32((int)shape[2]), i32(dims[i]), i32(0), f32(1.0f), stream()));
+                          i32(seq), i32(dims[i]), i32(0), f32(1.0f), stream()));
     }
     flash_half_check(function, random_attention(shape), 0);
 }

@@ -70,7 +70,7 @@ void flash_half_refused(const char *function, const long *shape);
     {.name = "rising scores, causal", .run = run_rising, .shape = {1, 1, 140, 64, 1}}, \
     {.name = "falling scores", .run = run_falling, .shape = {1, 1, 140, 64, 0}}, \
     {.name = "keys without weight", .run = run_without_weight, .shape = {1, 2, 100, 64, 0}}, \
-    {.name = "a query with nan", .run = run_nan, .shape = {1, 2, 70, 64, 1}}, \
+    {.name = "nan", .run = run_nan, .shape = {1, 2, 70, 64, 1}}, \
     {.name = "the future", .run = run_future, .shape = {1, 1, 150, 64, 1}}, \
     {.name = "a later query's scores rise", .run = run_own_rise, .shape = {1, 1, 500, 64, 1}}, \
     {.name = "causal 2x4x1000x128", .run = run, .shape = {2, 4, 1000, 128, 1}, .where = ON_GPU}, \
