@@ -14,7 +14,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#define HELD_FOR 2000 /* milliseconds: then somebody waits for the read */
+#define HELD_FOR 5000 /* milliseconds: then somebody waits for the read */
 
 static struct {
     uint64_t seed;

@@ -136,7 +136,7 @@ void invoke(void (*function)(void), const wire_call *, void *pointers[], wire_re
 /* reads.c */
 /** From now on reads of the grader's file go as the seed draws; 0: as the kernel does them. */
 void reads_befall(uint64_t seed);
-/** Reads of a file that is `interrupted` wait from now on, one of them 2 s at most, or go on.
+/** Reads of a file that is `interrupted` wait from now on, one of them 5 s at most, or go on.
  *  @return whether one has waited that long: what it is for does not return without it */
 bool reads_hold(bool held);
 /** What such reads have brought, of files as the library opened them. */
