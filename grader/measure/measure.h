@@ -65,7 +65,8 @@ typedef struct traffic_result {
     bool broken;    /* as of speed_result; without a message softgpu found something */
 } traffic_result;
 
-/** The counted calls of one exercise so far: tests that ask for several counts of one call share it. */
+/** The counted calls of one exercise so far. Tests that ask for several counts of one call share
+ *  it. */
 typedef struct counted_calls {
     unsigned long long secret; /* the seed of all secret inputs, once one test had any */
     bool has_secret;

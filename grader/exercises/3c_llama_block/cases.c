@@ -374,7 +374,7 @@ static double base_of_llama(const rotation *r, long n, long t, long i)
     return right_angle(&usual, n, t, i);
 }
 
-/* `stride` from element a of a pair to element b; neighbours are 1. */
+/* x with its pairs turned: of neighbours, or of elements half a vector apart. */
 static double *turned(const rotation *r, const float *x, angle *of, bool neighbours, double *scale)
 {
     double *y = f64_array((size_t)(r->count * r->seq * r->dim));

@@ -198,8 +198,8 @@ __global__ static void swiglu_backward_kernel(float *grad_gate, float *grad_up, 
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     /* SOLUTION: load all three, then store both (about 4 lines). */
     if (i >= n) return;
-    float g = grad_y[i], x = gate[i], u = up[i],
-          s = sigmoid(x); /* the outputs may be gate and up */
+    float g = grad_y[i], x = gate[i], u = up[i]; /* the outputs may be gate and up */
+    float s = sigmoid(x);
     grad_gate[i] = g * u * s * (1.0f + x * (1.0f - s));
     grad_up[i] = g * x * s;
     /* END SOLUTION */

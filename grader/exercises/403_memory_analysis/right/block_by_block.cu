@@ -1,4 +1,4 @@
-// RIGHT: adds up blocks and steps one by one; its own kernel has four rows a thread
+// RIGHT: adds up block by block; its own kernel has four rows a thread
 #include "403_memory_analysis/matmul_launches.h"
 
 __global__ static void four_rows(float *c, const float *a, const float *b, int m, int n, int k, int)
@@ -63,7 +63,7 @@ static void add_columns(sums &s, long m, long n, long k)
     }
 }
 
-/* A block in so many equal steps: `wide` floats of b a request, reads of shared memory by the block */
+/* A block in so many equal steps: `wide` floats of b a request, `reads` of shared memory a step */
 static void add_steps(sums &s, long steps, long rows, long cols, long depth, long wide, long reads)
 {
     s.requests += steps * (rows + depth * ((cols + wide - 1) / wide));

@@ -315,7 +315,8 @@ static double *widened(double *y, const float *x, size_t count)
 resnet_reference reference_resnet18(const float *params, const float *x, int batch, int size,
                                     bool stages)
 {
-    const int most = (int)fmax(1.0, resnet_pixels_at_once / size / size), part = batch < most ? batch : most;
+    const int most = (int)fmax(1.0, resnet_pixels_at_once / size / size);
+    const int part = batch < most ? batch : most;
     const size_t image = (size_t)3 * size * size, all = resnet18_activations(size);
     const scratch s = scratch_for(part, size);
     double *kept = f64_array((size_t)(stages ? batch : part) * all);
