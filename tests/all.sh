@@ -13,7 +13,8 @@
 # ONLY=NAME runs one part; the last lines name each part that failed with the command that repeats it.
 #
 # FAST=1 leaves out a part that has passed with the same files, which are those of the folders in $of,
-# and those of the exercises in $with. CI=true takes no notice of it.
+# and those of the exercises in $with: with $graded their cases and corpus too, else their baselines.
+# CI=true takes no notice of it.
 set -u
 TIMEFORMAT='%U %S'
 cd "$COURSE_ROOT" || exit 2
@@ -45,7 +46,10 @@ counts_of() { # LOG: passed and failed, if it has any
 files_now() {
     {
         git ls-files -coz --exclude-standard -- $of Makefile '*.mk' tests/all.sh || date +%N
-        for exercise in ${with:-}; do git ls-files -coz --exclude-standard -- "*/${exercise}_*/*"; done
+        for exercise in ${with:-}; do
+            git ls-files -coz --exclude-standard -- "*phase?_*/${exercise}_*/*" \
+                "grader/exercises/${exercise}_*/${graded:-baseline.}*"
+        done
         printf '%s\0' "$COURSE_BUILD/config.mk"
     } | xargs -0 sha256sum 2>&1 | sha256sum
 }
@@ -82,7 +86,7 @@ part() { # NAME COMMAND...
     if [ "$bad" = 0 ]; then
         echo "$files" >"$log.passed"
     else
-        { say "$name" "$bad failed" && grep -v '^ok ' "$log" | tail -n 60 | sed 's/^/    /'; } >>"$logs/failed"
+        { say "$name" "$bad failed" && grep -vE '^ok |^ +[0-9]+ +[0-9]+ +[0-9]+ of ' "$log" | tail -n 60 | sed 's/^/    /'; } >>"$logs/failed"
         echo "FAILED $name: make test ONLY=\"$name\"" >>"$logs/again"
     fi
 }
@@ -252,15 +256,20 @@ most_of_the_corpus() {
     corpus_part 'corpus: wrong rejected, right not' --exercise "$(other_exercises)"
 }
 
+# The course without its exercises. A part that needs some of them names them.
+machinery='. :(exclude,glob)grader/exercises/[0-9]*/** :!solutions :(exclude,glob)phase?_*/[0-9]*/**'
+
 # The grader, and what it says of the course.
 grader() {
     basics
+    of=$machinery graded='*'
     if [ -x "$COURSE_BUILD/class_tests" ]; then
-        part 'grading a class'      "$COURSE_BUILD/class_tests"
-        part 'the same through Slurm' tests/scripts/slurm.sh
+        with=103 part 'grading a class'        "$COURSE_BUILD/class_tests"
+        with=103 part 'the same through Slurm' tests/scripts/slurm.sh
     else
         skip 'grading a class' 'needs libarchive (tools/setup.sh --archive)'
     fi
+    of=.
     part 'skeletons score nothing'         skeletons_score_nothing
     part 'begun skeletons score nothing'   begun_skeletons_score_nothing
     if python=$(tests/programs/torchvision.sh --python); then
@@ -270,8 +279,7 @@ grader() {
     fi
 }
 
-# Commands and programs, and what they make. They depend on the course without its exercises, and on those they name.
-machinery='. :(exclude,glob)grader/exercises/[0-9]*/** :!solutions :(exclude,glob)phase?_*/[0-9]*/**'
+# Commands and programs, and what they make.
 networks='103 106 107 109 110 111 112 202 203 204 205 208 209 212 213 301 302 303 304 305 307 309 310
           311 312 313 314 404 408 501 502 504 505 506 507 508 509 510'
 
@@ -281,7 +289,7 @@ commands() {
     of='README.md CONTRIBUTING.md docs tools emulator/README.md phase?_* tests/scripts'
     part 'the book'                        tests/scripts/book.sh
     part 'the report'                      tests/scripts/report.sh
-    of=$machinery
+    of=$machinery graded='*'
     with='103 104'         part 'reports'                         tests/scripts/views.sh
     with='203 206 207 208 209 211' part 'pictures of kernels'     tests/scripts/see.sh
     with="$networks 101 211 402"   part "a student's loop"        tests/scripts/loop.sh

@@ -103,7 +103,7 @@ typedef struct case_state {
 case_state case_begin(const options *, const exercise *, place, const char *library);
 /** From here on this is the state that the functions of case.h act on. */
 void case_enter(case_state *);
-/** How much longer a call may take under a checker, or beside others of the corpus. */
+/** How much longer a call may take under a checker, beside other exercises, or on a busy machine. */
 double times_as_long(const options *);
 /** Judge the cases of one exercise, each into results[]. */
 void run_cases(case_state *, case_result results[]);

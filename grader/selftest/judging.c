@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define DEADLINE 900 /* seconds for one submission: a grader that hangs is a defect too */
+#define DEADLINE 2700 /* seconds for one submission: a grader that hangs is a defect too */
 
 static judging *running; /* a list */
 

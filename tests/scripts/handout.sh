@@ -144,13 +144,13 @@ done
 in_handout "$work/timed.json" 104 >"$work/log" 2>&1
 expect 'a baseline times' grep -q '"pairs": [1-9]' "$work/timed.json"
 exercises=104
-[ -z "${CUCC_FRONTEND:-}" ] || exercises='206 303 404 501'
+[ -z "${CUCC_FRONTEND:-}" ] || exercises='206 404' # 404 calls an exercise before it
 in_handout "$work/there.json" "$exercises" >"$work/log" 2>&1
 in_course "$work/here.json" "$exercises" >"$work/log" 2>&1
 verdicts "$work/there.json" >"$work/there"
 verdicts "$work/here.json" >"$work/here"
 expect 'right work passes' grep -q '"status": "passed"' "$work/there"
-expect 'with the verdicts that the whole course gives' cmp "$work/here" "$work/there"
+expect 'with the verdicts that the whole course gives' diff "$work/here" "$work/there"
 
 stops_unwritten() ( # before it trains
     cd "$handout" && ln -s "$work/build" build && says 'no other: 513' make -o all BUILD=build SUBMISSION=. BACKEND=cpu GPUS=2 gpt &&

@@ -174,14 +174,25 @@ END
     grep -q '<title>said: banks shared time lanes moves warp 1 helps 2 2<' "$scratch/dom"
 }
 
-# Nothing of it is left out.
+opened() { # EX: milliseconds
+    browse "$scratch/see/$1.html" && sed -n 's/.*data-opened="\([0-9]*\)".*/\1/p' "$scratch/dom"
+}
+
+least() { # NUMBER...
+    printf '%s\n' "$@" | sort -n | head -n 1
+}
+
+# With all of its threads, four times those of 206, and not long after a page of 206: how fast this
+# machine is cancels out. Of several tries the quickest count, for other programs take their turns.
 large_block_opens_at_once() {
-    see 211 solutions || return 1
+    see 211 solutions && see 206 solutions || return 1
+    small=999999 large=999999
     for try in 1 2 3 4 5; do
-        browse "$scratch/see/211.html" && ! grep -q 'class="note">Left out' "$scratch/dom" || return 1
-        opened=$(sed -n 's/.*data-opened="\([0-9]*\)".*/\1/p' "$scratch/dom")
-        echo "try $try: $opened ms"
-        [ "${opened:-9999}" -lt 1000 ] && return
+        small=$(least "$small" "$(opened 206)")
+        large=$(least "$large" "$(opened 211)")
+        ! grep -q 'class="note">Left out' "$scratch/dom" || return 1
+        echo "try $try: $large ms, a small one $small"
+        [ "$large" -lt $((6 * small)) ] && return
     done
     return 1
 }
