@@ -1,7 +1,7 @@
 /*
  * test_promises.c: what a contract says of the runtime's calls, held against what the worker saw
- * (promises), and which calls of a case are to fail (failures). That they do is in the corpus, in
- * cases named "when a call fails".
+ * (promises), which calls of a case are to fail (failures), and how long a call may take. That they
+ * do fail is in the corpus, in cases named "when a call fails".
  */
 #include "grader/tests.h"
 
@@ -135,6 +135,16 @@ START_TEST(which_cases_run)
 }
 END_TEST
 
+/* However busy this machine is. */
+START_TEST(deadlines_wait_in_line)
+{
+    const options alone = {0}, hurried = {.slow = 0.1, .jobs = 4}, in_line = {.jobs = 1 << 20};
+    ck_assert_double_ge(times_as_long(&alone), 1.0);
+    ck_assert_double_eq(times_as_long(&hurried), 0.1);
+    ck_assert_double_eq(times_as_long(&in_line), 1 << 20);
+}
+END_TEST
+
 Suite *suite_promises(void)
 {
     Suite *suite = suite_create("promises");
@@ -144,6 +154,7 @@ Suite *suite_promises(void)
     tcase_add_test(tcase, which_calls_fail);
     tcase_add_test(tcase, calls_without_kernels);
     tcase_add_test(tcase, which_cases_run);
+    tcase_add_test(tcase, deadlines_wait_in_line);
     suite_add_tcase(suite, tcase);
     return suite;
 }
