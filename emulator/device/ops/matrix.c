@@ -140,6 +140,8 @@ void fragment_read(const warp *w, const operand *rows, const fragment *f, double
     case ELEMENT_TF32:
         return read_elements(w, rows, f, ELEMENT_TF32, 32, to, outer_step, inner_step);
     case ELEMENT_F32: return read_elements(w, rows, f, ELEMENT_F32, 32, to, outer_step, inner_step);
+    case ELEMENT_S8: return read_elements(w, rows, f, ELEMENT_S8, 8, to, outer_step, inner_step);
+    case ELEMENT_S32: return read_elements(w, rows, f, ELEMENT_S32, 32, to, outer_step, inner_step);
     default: read_elements(w, rows, f, f->kind, f->bits, to, outer_step, inner_step);
     }
 }
@@ -172,14 +174,24 @@ void fragment_write(warp *w, const operand *rows, const fragment *f, bool satura
     switch (f->kind) {
     case ELEMENT_F16: return write_elements(w, rows, f, saturate, lanes, ELEMENT_F16, 16, from);
     case ELEMENT_F32: return write_elements(w, rows, f, saturate, lanes, ELEMENT_F32, 32, from);
+    case ELEMENT_S32: return write_elements(w, rows, f, saturate, lanes, ELEMENT_S32, 32, from);
     default: write_elements(w, rows, f, saturate, lanes, f->kind, f->bits, from);
     }
 }
 
 /* ---- products -------------------------------------------------------------------------------- */
 
+/* Doubles in a register: a wider vector would be taken apart in memory. */
+#if defined(__AVX512F__)
+#define LINE 8
+#elif defined(__AVX__)
+#define LINE 4
+#else
+#define LINE 2
+#endif
+
 enum { ROWS = 4, COLUMNS = 8 }; /* that are summed side by side: shapes are multiples of them */
-typedef double line __attribute__((vector_size(COLUMNS * sizeof(double)), aligned(8), may_alias));
+typedef double line __attribute__((vector_size(LINE * sizeof(double)), aligned(8), may_alias));
 
 /* a: (rows, depth), b: (depth, columns), sum: (rows, columns). Whether a product is rounded before
  * it is added is all the same, for it is exact. */
@@ -189,13 +201,15 @@ void matrix_multiply(const double *a, const double *b, double *sum, uint32_t row
     for (uint32_t at = 0; at < rows / ROWS * columns; at += COLUMNS) {
         const double *x = a + at / columns * ROWS * depth, *y = b + at % columns;
         double *to = sum + at / columns * ROWS * columns + at % columns;
-        line s[ROWS];
-        for (uint32_t r = 0; r < ROWS; r++) s[r] = *(const line *)(to + r * columns);
+        line s[ROWS][COLUMNS / LINE];
+        for (uint32_t r = 0; r < ROWS; r++) memcpy(s[r], to + r * columns, sizeof s[r]);
         for (uint32_t k = 0; k < depth; k++) {
-            const line factor = *(const line *)(y + k * columns);
-            for (uint32_t r = 0; r < ROWS; r++) s[r] += x[r * depth + k] * factor;
+            const line *factors = (const line *)(y + k * columns);
+            for (uint32_t r = 0; r < ROWS; r++)
+                for (uint32_t l = 0; l < COLUMNS / LINE; l++)
+                    s[r][l] += x[r * depth + k] * factors[l];
         }
-        for (uint32_t r = 0; r < ROWS; r++) *(line *)(to + r * columns) = s[r];
+        for (uint32_t r = 0; r < ROWS; r++) memcpy(to + r * columns, s[r], sizeof s[r]);
     }
 }
 

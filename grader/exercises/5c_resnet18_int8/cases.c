@@ -57,22 +57,22 @@ static filters filters_of(const float *p, int i, int kind)
     return f;
 }
 
-typedef double lanes __attribute__((vector_size(64)));
-typedef float narrow __attribute__((vector_size(32)));
-#define AT_A_TIME 64 /* filters, whose sums stay in registers; all have a multiple of it */
+typedef double lanes __attribute__((vector_size(32)));
+typedef float narrow __attribute__((vector_size(16)));
+#define AT_A_TIME 32 /* filters, whose sums stay in registers; all have a multiple of it */
 
 static inline __attribute__((always_inline)) void
 add_tap(double *sum, const double *x, const float *w, int in_channels, int channels)
 {
     for (int o = 0; o < channels; o += AT_A_TIME) {
-        lanes s[AT_A_TIME / 8];
+        lanes s[AT_A_TIME / 4];
         memcpy(s, sum + o, sizeof s);
         for (int c = 0; c < in_channels; c++) {
-            narrow part[AT_A_TIME / 8];
+            narrow part[AT_A_TIME / 4];
             if (x[c] == 0.0) continue;
             memcpy(part, w + (size_t)c * channels + o, sizeof part);
 #pragma GCC unroll 8
-            for (int l = 0; l < AT_A_TIME / 8; l++)
+            for (int l = 0; l < AT_A_TIME / 4; l++)
                 s[l] += x[c] * __builtin_convertvector(part[l], lanes);
         }
         memcpy(sum + o, s, sizeof s);

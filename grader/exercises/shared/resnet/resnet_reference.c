@@ -7,12 +7,12 @@
 
 /* ---- a convolution in double, and its batch normalization ------------------------------------ */
 
-#define PIXELS 16  /* of a tile of outputs */
+#define PIXELS 8   /* of a tile of outputs */
 #define TAPS   256 /* of a step: columns [TAPS x PIXELS] stay in the cache next to the core */
-#define ROWS   4   /* filters at once, whose sums stay in registers */
+#define ROWS   4   /* filters at once, whose sums stay in 8 of the 16 registers of AVX2 */
 
-typedef double lanes __attribute__((vector_size(64)));
-#define LANES (PIXELS / 8)
+typedef double lanes __attribute__((vector_size(32)));
+#define LANES (PIXELS / 4)
 
 typedef struct conv_job {
     const resnet18_conv *conv;
