@@ -16,7 +16,8 @@ typedef struct pattern {
 
 static const pattern mistakes[] = {
     {result_before, "left over: this is the result of the previous call"},
-    {added_to_result_before, "the result of the previous call is still in it: it was not set to 0"},
+    {added_to_result_before,
+     "the result of the previous call is still in the output: it was not set to 0"},
     {sum_not_mean, "%zu times too large (a size of this call): a sum instead of a mean"},
     {mean_not_sum, "%zu times too small (a size of this call): divided once too often"},
     {sign_flipped, "the sign is wrong"},
@@ -64,9 +65,8 @@ static const pattern contents[] = {
 static const pattern places[] = {
     {beyond_int, "only from element 2^31 on: an index is an int"},
     {first_row_only, "only the first row is right"},
-    {first_column_only,
-     "only the first column or element is right: is the stride to the next wrong, or "
-     "something not set to 0 for it?"},
+    {first_column_only, "only the first column or element is right: the stride to the next is "
+                        "wrong, or something is not set to 0 for it"},
     {last_partial_rows, "only the last rows: the last partial tile"},
     {last_partial_columns, "only the last columns or elements: the last partial tile, or a loop "
                            "that ends too early"},

@@ -242,7 +242,7 @@ static void suspect_epilogue(const block *b, const double *sum)
     }
     suspect("eps is added to the deviation, not to the variance", wrong_block(b, sum, EPS_OUTSIDE));
     suspect("eps is left out", wrong_block(b, sum, NO_EPS));
-    suspect("it is divided by the variance, not by its root", wrong_block(b, sum, NO_ROOT));
+    suspect("x - mean is divided by the variance, not by its root", wrong_block(b, sum, NO_ROOT));
     suspect("beta is not added", wrong_block(b, sum, NO_BETA));
     suspect("mean and variance are those of this batch", wrong_block(b, sum, OF_BATCH));
 }

@@ -266,7 +266,7 @@ static void same_classes(const long *shape)
         expect_logits(&r, logits, RESNET_LOGIT_TOLERANCE);
         others += resnet_other_classes(&r, logits, RESNET_LOGIT_TOLERANCE);
     }
-    expect(others == 0, "%d of %d images get another class", others, images);
+    expect(others == 0, "%d of %d images get the wrong class", others, images);
     note("%d images of %d x %d get the class of the reference", images, size, size);
     release(0);
 }

@@ -259,7 +259,7 @@ static void expect_scales(const float *scales, const float *params, const float 
         want[i] = scale_for(largest_of(s.tensor[i], count_of(i, count, size)));
         first[i] = scale_for(largest_of(s.tensor[i], count_of(i, 1, size)));
     }
-    if (count > 1) suspect("only the first image is looked at", first);
+    if (count > 1) suspect("only the first image is used", first);
     expect_close((layout){"scales", RESNET18_CONVS + 1, 1}, scales, want, want, 1e-4);
 }
 
@@ -330,10 +330,10 @@ static void suspect_tensor(const state *s, const float *params, const double *x,
         before[k] = quantized(relu(i, x[k]) + shortcut[k], scale);
         one[k] = quantized(relu(i, one[k] + added[k]), scale);
     }
-    suspect("numbers are cut off: they should be rounded", cut);
-    suspect("what is beyond the ends wraps: it should be clamped", wrapped);
+    suspect("values are truncated: they should be rounded", cut);
+    suspect("values beyond the ends wrap around: they should be clamped", wrapped);
     suspect("the ReLU comes before the addition", before);
-    suspect("all filters of a convolution have one scale", one);
+    suspect("all filters of a convolution share one scale: each has its own", one);
 }
 
 static void expect_tensor(const state *s, const float *params, const float *got, int i)
@@ -593,7 +593,7 @@ static void classes(const long *shape)
     release(0);
     expect(most <= OFF, "logits are off by %.2g of their root mean square, should be at most %.2g",
            most, OFF);
-    expect(others <= images / 50, "%d of %d images get another class than by the contract", others,
+    expect(others <= images / 50, "%d of %d images get a class other than the contract's", others,
            images);
     note("%d of %d images of %d x %d get the largest class of the network in double; logits are "
          "off by %.2g",
