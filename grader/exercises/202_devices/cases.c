@@ -63,7 +63,7 @@ static void expect_words(const unsigned long long *numbers)
     snprintf(words, sizeof words, "%s", words_in(256));
     for (size_t room = 1; room < 20; room += 9)
         expect(strncmp(words_in(room), words, room - 1) == 0,
-               "a room of %zu bytes has other words than one of 256", room);
+               "a room of %zu bytes gets other words than one of 256", room);
     for (; *numbers; numbers++)
         expect(has_number(words, *numbers), "the words are `%s`, and do not say %llu", words,
                *numbers);
@@ -99,7 +99,7 @@ static void run_devices(const long *shape)
     const int count = count_devices();
     (void)shape;
     const char *words = words_in(256);
-    expect(!*words, "nothing has failed yet, but the message is `%s`", words);
+    expect(!*words, "nothing has failed yet, but the words are `%s`", words);
     for (int i = 0; i < count; i++) {
         const device_info info = info_of(i);
         expect_int(i, "number", info.number, i);

@@ -120,8 +120,8 @@ static void run_nan(const long *shape)
         const long r = i / l.out, c = i % l.out;
         if (r == row)
             expect(isnan(l.pre[i]) && isnan(l.y[i]),
-                   "a NaN in x[%ld]: pre[%ld][%ld] is %g and y %g, should be NaN: fmaxf takes the "
-                   "number of a number and a NaN",
+                   "a NaN in x[%ld]: pre[%ld][%ld] is %g and y %g, should be NaN: fmaxf of a "
+                   "number and a NaN is the number",
                    row, r, c, l.pre[i], l.y[i]);
         else if (c == col)
             expect(isinf(l.pre[i]), "an infinity is lost in pre[%ld][%ld]", r, c);

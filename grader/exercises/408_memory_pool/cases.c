@@ -580,7 +580,7 @@ static void run_training(const long *shape)
     run_script(&s);
     const pool_outcome *last = &s.log[s.count - 1];
     expect(last->reserved <= 1.25 * (double)last->peak,
-           "%ld training steps have %llu bytes in use at most, and the pool %llu", shape[0],
+           "%ld training steps use at most %llu bytes, but the pool holds %llu", shape[0],
            last->peak, last->reserved);
 }
 
