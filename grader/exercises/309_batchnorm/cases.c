@@ -315,7 +315,7 @@ static void expect_statistics(const trained *t, const trained *before, const sta
     if (!is_close(channels_of("", d), t->running_mean, mean, scale[2], FP32_NORM_TOLERANCE)) {
         suspect("momentum weights the old value: it should weight the new one",
                 each_channel(s, momentum_of_old_mean, before->running_mean));
-        suspect_term("momentum times the old value, which is subtracted, is off",
+        suspect_term("the term - momentum * old is off",
                      each_channel(s, old_part, before->running_mean));
     }
     expect_close(channels_of("running_mean", d), t->running_mean, mean, scale[2],
