@@ -409,7 +409,7 @@ static void expect_turned(const char *name, const rotation *r, const float *y, c
     if (!is_close(l, y, want, scale, ROPE_TOLERANCE)) {
         suspect("neighbours are paired: element i belongs with element i + dim/2",
                 turned(r, x, right_angle, true, NULL));
-        suspect("the rotation is in the other direction",
+        suspect("the rotation is in the wrong direction",
                 turned(r, x, other_direction, false, NULL));
         suspect("offset is left out", turned(r, x, without_offset, false, NULL));
         suspect("the exponent lacks its factor of 2", turned(r, x, of_i_alone, false, NULL));
