@@ -69,7 +69,7 @@ static const char *entry_flaw(const json_t *entry, char why[256])
     const double points = real_of(entry, "points"), most = real_of(entry, "max_points");
     const exercise *e = catalog_find(id_of(entry));
     if (!(points >= 0 && points <= most + CENT))
-        return flaw(why, entry, "has more points than it may have");
+        return flaw(why, entry, "has points outside its range");
     if (e && most > e->points + e->speed_points + CENT)
         return flaw(why, entry, "has more points than the exercise");
     if (points > 0 && !any_part_passed(entry, e))
