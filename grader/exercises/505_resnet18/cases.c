@@ -231,7 +231,7 @@ static void device_bytes(const long *shape)
            "calls of no larger batches than before have allocated %.0f bytes more",
            taken_bytes() - most);
     release(0);
-    expect(taken_bytes() <= before, "resnet18_free leaves %.0f bytes of the device allocated",
+    expect(taken_bytes() <= before, "resnet18_free leaves %.0f bytes of device memory allocated",
            taken_bytes() - before);
 }
 

@@ -427,8 +427,8 @@ static void expect_bytes(size_t tensors)
     const double said = (double)call_returning_u64("resnet18_device_bytes_int8", ARGS(handle(0)));
     const double most = 1.3 * RESNET18_PARAMS + 2.5 * (double)tensors;
     expect(said >= RESNET18_PARAMS + (double)tensors && said <= most,
-           "a network says that it holds %.0f bytes of the device, for %d weights and %zu numbers: "
-           "should be at most %.0f",
+           "a network says that it holds %.0f bytes of device memory, for %d weights and %zu "
+           "numbers: should be at most %.0f",
            said, RESNET18_PARAMS, tensors, most);
 }
 
