@@ -26,8 +26,8 @@ static const pattern mistakes[] = {
     {one_row_off, "the result is shifted by one row"},
     {one_element_off, "the result is shifted by one element"},
     {wrong_stride, "rows are stored %zu elements apart: a wrong stride"},
-    {row_repeated, "every row is the first one: the index of the row is not used"},
-    {column_repeated, "every column is the first one: the index of the column is not used"},
+    {row_repeated, "every row repeats the first: the row's index is not used"},
+    {column_repeated, "every column repeats the first: the column's index is not used"},
     {block_repeated, "the first %zu elements are repeated: the index of the block, or of the part, "
                      "is not used"},
     {vector_repeated, "every second vector of %zu columns repeats the one before: its own "

@@ -661,10 +661,10 @@ static void known_classes(const long *shape)
         right += largest == i;
     }
     expect(right >= 0.98 * images,
-           "%d of %d images that the linear layer knows get their class, should be 98 %%", right,
-           images);
-    note("%d of %d images of %d x %d that the linear layer knows get their class", right, images,
-         size, size);
+           "%d of %d images that the linear layer knows get the right class, should be 98 %%",
+           right, images);
+    note("%d of %d images of %d x %d that the linear layer knows get the right class", right,
+         images, size, size);
 }
 
 static const grading_case cases[] = {

@@ -133,8 +133,8 @@ static const struct {
     {element_early, "; the result is shifted by one element"},
     {element_late, "; the result is shifted by one element"},
     {rows_7_apart, "; rows are stored 7 elements apart: a wrong stride"},
-    {first_row, "; every row is the first one: the index of the row is not used"},
-    {first_column, "; every column is the first one: the index of the column is not used"},
+    {first_row, "; every row repeats the first: the row's index is not used"},
+    {first_column, "; every column repeats the first: the column's index is not used"},
     {first_block,
      "; the first 64 elements are repeated: the index of the block, or of the part, is not "
      "used"},
