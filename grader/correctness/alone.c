@@ -93,10 +93,11 @@ void alone_note(const call_request *r, int at)
 static char *with_reason(const struct lonely *a, char *message)
 {
     char *words = NULL;
-    if (!a && asprintf(&words,
-                       "%s; it was right when it ran before the cases that follow it: their calls "
-                       "left something behind",
-                       message) < 0)
+    if (!a &&
+        asprintf(
+            &words,
+            "%s; the same case was right before: calls of the cases after it left something behind",
+            message) < 0)
         abort();
     if (a &&
         asprintf(&words,

@@ -40,7 +40,7 @@ static const struct {
 } table[] = {
     {ALLOCATES_NOTHING, DEED_ALLOCATE, "allocates nothing"},
     {ALLOCATES_ON_ITS_STREAM, DEED_ALLOCATE_ELSEWHERE,
-     "takes memory from the stream, by cudaMallocAsync"},
+     "allocates on its stream, with cudaMallocAsync"},
     {WAITS_FOR_NOTHING, DEED_WAIT, "waits for nothing: the stream orders the work"},
     {0, DEED_ASTRAY, "works on the stream that it is given"},
     {COPIES_NOTHING, DEED_COPY, "copies nothing between host and device"},

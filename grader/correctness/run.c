@@ -279,7 +279,7 @@ static char *with_round(char *message)
     static const char *const rounds[] = {
         "",
         "; the first call was right; this is the second, with the same sizes and different numbers",
-        "; the calls before it were right: its buffers are at other addresses",
+        "; the calls before it were right: this one has its buffers at other addresses",
     };
     char *both = NULL;
     const bool shuffled = running->round == 2 && running->place == ON_SOFTGPU;

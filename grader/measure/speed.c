@@ -200,8 +200,8 @@ static char *find_fault(const timing *t, speed_result *r)
     }
     if (!clocks_agree(r->seconds, hidden, honest)) {
         if (speed_disturbed(r)) r->status = TOO_NOISY;
-        return words("%s: its clock shows %.1f us, and the grader's %.1f us more; the baseline "
-                     "needs no more than %.1f us more",
+        return words("%s: its clock shows %.1f us, the grader's clock %.1f us more; for the "
+                     "baseline they differ by at most %.1f us",
                      r->status == FAILED ? "void" : "too noisy", r->seconds * 1e6, hidden * 1e6,
                      honest * 1e6);
     }
@@ -227,7 +227,7 @@ static char *tell_noise(const speed_result *r)
     if (r->stolen >= 0.01) fprintf(to, "; the host took %.0f %% of the cores", 100 * r->stolen);
     if (clocks_throttled(&r->clocks))
         fprintf(to, "; the GPU was throttled: %s", clocks_reasons(&r->clocks));
-    if (r->clocks.others) fprintf(to, "; %u others used the GPU", r->clocks.others);
+    if (r->clocks.others) fprintf(to, "; %u other processes used the GPU", r->clocks.others);
     fputs("; grade it again when nothing else runs", to);
     fclose(to);
     return text;

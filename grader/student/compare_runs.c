@@ -292,8 +292,8 @@ static int compare_records(const options *o, const exercise *e, const json_t *al
 {
     const json_t *newest = newest_on_backend(o, all);
     if (!newest) {
-        fprintf(stderr, "grader: %s was not graded here yet: make grade EX=%s\n", id_words(e->id),
-                id_words(e->id));
+        fprintf(stderr, "grader: %s has not been graded here yet: make grade EX=%s\n",
+                id_words(e->id), id_words(e->id));
         return 2;
     }
     json_t *own = on_device_of(all, newest), *reference = on_device_of(of_reference, newest);

@@ -63,7 +63,7 @@ static void print_whose(char lists[WHOSE][256])
 {
     static const char *const titles[] = {"yours", "the course's, because yours is not written",
                                          "the course's, because yours failed",
-                                         "not written, and this copy has no other"};
+                                         "not written, and this copy has no reference"};
     fprintf(stderr, "linked with\n");
     for (int i = 0; i < WHOSE; i++) {
         if (*lists[i]) fprintf(stderr, "  %s:%s\n", titles[i], lists[i]);

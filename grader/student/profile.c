@@ -179,7 +179,7 @@ static void print_work(const json_t *counts)
            per(count_in(counts, NULL, "instructions"), warps));
     printf("    %-22s %.1f of 32 lanes on average%s\n", "at work", lanes,
            lanes < 24 ? ": the others wait at branches, or are outside" : "");
-    printf("    %-22s %.0f, %.2f a byte moved\n", "operations on floats",
+    printf("    %-22s %.0f, %.2f per byte moved\n", "operations on floats",
            count_in(counts, NULL, "operations"), count_in(counts, NULL, "arithmetic_intensity"));
     if (tensor > 0) printf("    %-22s %.0f\n", "tensor instructions", tensor);
 }

@@ -69,7 +69,7 @@ static const char *entry_flaw(const json_t *entry, char why[256])
     const double points = real_of(entry, "points"), most = real_of(entry, "max_points");
     const exercise *e = catalog_find(id_of(entry));
     if (!(points >= 0 && points <= most + CENT))
-        return flaw(why, entry, "has more than its points");
+        return flaw(why, entry, "has points outside its range");
     if (e && most > e->points + e->speed_points + CENT)
         return flaw(why, entry, "has more points than the exercise");
     if (points > 0 && !any_part_passed(entry, e))
@@ -164,7 +164,7 @@ static bool check_part(const char *name, const json_t *then, const json_t *here)
         return say(true, name, "not compared: not all copies of the course have them");
     }
     const bool same = json_equal(then, here);
-    return say(same, name, "%s", same ? "as in this course" : "other than in this course");
+    return say(same, name, "%s", same ? "as in this course" : "not as in this course");
 }
 
 static bool check_course(const options *o, const json_t *results)
@@ -173,7 +173,7 @@ static bool check_course(const options *o, const json_t *results)
     const char *name;
     json_t *here, *hashes = origin_hashes(o), *then = json_object_get(results, "hashes");
     say(true, "commit", "%s%s", string_of(results, "commit"),
-        json_is_true(json_object_get(results, "modified")) ? ", and what was not committed" : "");
+        json_is_true(json_object_get(results, "modified")) ? ", with uncommitted changes" : "");
     json_object_foreach(hashes, name, here)
     {
         holds &= check_part(name, json_object_get(then, name), here);

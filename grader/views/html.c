@@ -73,7 +73,7 @@ static void put_charts(FILE *to, const options *o, const json_t *results)
         return;
     }
     fputs("<div class=\"charts\">\n", to);
-    put_chart(to, chart_points(results), "Points, out of those of each exercise");
+    put_chart(to, chart_points(results), "Points of each exercise, out of its maximum");
     put_chart(to, chart_speed(results),
               "Speed, as a multiple of the threshold, with 95 % intervals");
     put_chart(to, chart_traffic(results),

@@ -209,9 +209,9 @@ static void report_early(const touch *t, uint32_t cell, bool wrote)
     name_both(t, e, cell, t->op->line, &n);
     race r = {.how = t->how, .line = e->line, .wrote = wrote};
     r.cause = cause_of_race(t->warp, t->op, t->lane, &r);
-    snprintf(text, sizeof text, "%s of %s %s what %s of %s %s at %s:%u, %s", n.other,
-             n.other_block, verb(kind_of(e, wrote)), n.me, n.my_block,
-             t->how == ACCESS_LOAD ? "read" : "wrote", n.file, n.number, advice(t, e, &r, true));
+    snprintf(text, sizeof text, "%s of %s %s what %s of %s %s at %s:%u, %s", n.other, n.other_block,
+             verb(kind_of(e, wrote)), n.me, n.my_block, t->how == ACCESS_LOAD ? "read" : "wrote",
+             n.file, n.number, advice(t, e, &r, true));
     report_of(b, e->block, t->warp->groups[t->warp->current].function, e->line, FINDING_RACE,
               r.cause, e->warp * LANES + cell_lane(cell), t->address, text);
 }
@@ -256,7 +256,7 @@ void report_stale_copy(const touch *t, uint32_t written)
     if (!watch_may_report(t->warp->block->launch, t->op)) return;
     name_both(t, e, written, e->line, &n);
     report(t->warp, t->op, FINDING_RACE, t->lane, t->address,
-           "%s of %s reads as memory that no thread writes (by __ldg or const __restrict__) what "
-           "%s of %s wrote at %s:%u in this launch: it may get an older value, whatever orders them",
+           "%s of %s reads as read-only (by __ldg or const __restrict__) what %s of %s wrote at "
+           "%s:%u in this launch: it may get an older value, whatever orders them",
            n.me, n.my_block, n.other, n.other_block, n.file, n.number);
 }

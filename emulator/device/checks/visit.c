@@ -126,7 +126,7 @@ static void report_early(warp *w, const op *o, uint32_t offset, uint32_t lane, c
 {
     char me[48];
     report(w, o, FINDING_RACE, lane, offset,
-           "thread%s of block %u of a cluster reaches for the shared memory of block %u, which may "
+           "thread%s of block %u of a cluster accesses the shared memory of block %u, which may "
            "not have begun: write cluster.sync() before the first access to another block's memory",
            thread_name(w->block, w->index * LANES + lane, me), w->block->rank, to->rank);
 }
@@ -135,7 +135,7 @@ static void report_late(warp *w, const op *o, uint32_t offset, uint32_t lane, co
 {
     char me[48];
     report(w, o, FINDING_RACE, lane, offset,
-           "thread%s of block %u of a cluster reaches for the shared memory of block %u, which has "
+           "thread%s of block %u of a cluster accesses the shared memory of block %u, which has "
            "ended: that block must wait, so write cluster.sync() after the last access to another "
            "block's memory, in all blocks",
            thread_name(w->block, w->index * LANES + lane, me), w->block->rank, to->rank);
@@ -422,9 +422,9 @@ static void report_leaving(const block *b, const visit *v)
     block *by = b->cluster->block[v->rank];
     char text[400], who[48];
     snprintf(text, sizeof text,
-             "thread%s of block %u of a cluster reaches for the shared memory of block %u, which "
-             "may have ended: nothing makes that block wait, so write cluster.sync() after the "
-             "last access to another block's memory, in all blocks",
+             "thread%s of block %u of a cluster accesses the shared memory of block %u, which may "
+             "have ended: nothing makes that block wait, so write cluster.sync() after the last "
+             "access to another block's memory, in all blocks",
              thread_name(by, v->thread, who), v->rank, b->rank);
     report_at(by, by->launch->function, v->line, FINDING_RACE, v->thread, 0, text);
 }

@@ -153,9 +153,9 @@ static void check_unused(warp *w, const op *o, uint32_t lane, const mbarrier *m,
     else
         snprintf(why, sizeof why, "no arrival has come, but it lives until mbarrier.inval");
     snprintf(text, sizeof text,
-             "initialises again an mbarrier in use since line %u: %s; let one thread initialise it "
-             "once, before the loop, and wait for its phases in turn, or let all threads come to a "
-             "barrier and write mbarrier.inval first",
+             "initialises an mbarrier that has been in use since line %u: %s; let one thread "
+             "initialise it once, before the loop, and wait for its phases in turn, or let all "
+             "threads come to a barrier and write mbarrier.inval first",
              line_of(w->block, m->init_line), why);
     misuse(w, o, lane, text);
 }

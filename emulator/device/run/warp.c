@@ -80,8 +80,8 @@ static void out_of_budget(warp *w)
     report(w, o, FINDING_ENDLESS_LOOP, (uint32_t)__builtin_ctz(w->mask), 0,
            w->block->device->interrupted ? "is still at this line when its time is over"
            : still_waits_for_host(group_now(w))
-               ? "runs without end: it waits for the host, and softgpu ends a launch before the "
-                 "program goes on"
+               ? "runs without end: it waits for the host, but on softgpu the host goes on only "
+                 "after the launch"
                : "runs without end: the instruction budget is spent");
     launch_stop(w->block->launch, DEVICE_TIMEOUT);
 }

@@ -160,10 +160,10 @@ static const char *misfit(const device_tensor_map *map, const bulk *x)
     if (map->rank != x->rank)
         return "the tensor map and this copy have different numbers of dimensions";
     if (x->im2col == (map->pixels != 0)) return "";
-    return x->im2col ? "this copy is by im2col, and the tensor map describes tiles: encode it by "
+    return x->im2col ? "this copy uses im2col, but the tensor map describes tiles: encode it with "
                        "cuTensorMapEncodeIm2col"
-                     : "this copy is of a tile, and the tensor map describes im2col: encode it by "
-                       "cuTensorMapEncodeTiled";
+                     : "this copy moves a tile, but the tensor map describes im2col: encode it "
+                       "with cuTensorMapEncodeTiled";
 }
 
 const device_tensor_map *tile_map(warp *w, const op *o, uint32_t lane)

@@ -193,7 +193,8 @@ bool slurm_wait(const class_options *o, const settings *s)
             fprintf(stderr, "class: squeue fails: is Slurm's controller there?\n");
             return false;
         }
-        if (queued != before) printf("class: %ld tasks of an earlier run are at work\n", queued);
+        if (queued != before)
+            printf("class: %ld tasks of an earlier run are still running\n", queued);
         fflush(stdout);
         usleep((useconds_t)(1e6 * poll_seconds(s)));
     }

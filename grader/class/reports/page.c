@@ -102,8 +102,7 @@ static void put_distribution(FILE *to, const submission *all, size_t count, cons
         const int size = ++bins[bin < BINS ? bin : BINS - 1];
         if (size > highest) highest = size;
     }
-    fputs("<h2>Points</h2>\n<p>How many submissions got how many percent.</p>\n"
-          "<table class=\"bars\">\n",
+    fputs("<h2>Points</h2>\n<p>Submissions by percentage of points.</p>\n<table class=\"bars\">\n",
           to);
     for (int i = 0; i < BINS; i++) put_bar(to, i, bins[i], highest);
     fputs("</table>\n", to);

@@ -68,7 +68,8 @@ static const char *wrong_slurm(const setting *s)
     }
     for (const char *const *o = slurm_options; *o; o++) {
         if (strcmp(*o, s->name) != 0) continue;
-        return s->value[strspn(s->value, plain)] ? "a character that sbatch has no use for" : NULL;
+        return s->value[strspn(s->value, plain)] ? "has a character that is not allowed here"
+                                                 : NULL;
     }
     return "not an option of [slurm]: docs/class.md lists them";
 }

@@ -127,7 +127,7 @@ static bool copy_file_of(const origin *o, const char *file, submission *s, time_
     const int error = copy_from(o, file, to, newest);
     if (error == 0 || error == ENOENT) return true;
     if (error == EINVAL) {
-        snprintf(s->refused, sizeof s->refused, "%s is a link, no file, or larger than 2 MiB",
+        snprintf(s->refused, sizeof s->refused, "%s is a link, not a file, or larger than 2 MiB",
                  file);
     } else {
         snprintf(s->trouble, sizeof s->trouble, "cannot copy %s: %s", file, strerror(error));
@@ -290,7 +290,7 @@ static void refuse_twins(submission *all, size_t count)
         for (size_t j = 0; j < count; j++) {
             if (i == j || strcmp(all[i].student, all[j].student) != 0) continue;
             snprintf(all[i].refused, sizeof all[i].refused,
-                     "there are two submissions of this name");
+                     "there are two submissions with this name");
         }
     }
 }
@@ -310,7 +310,7 @@ submission *collect(const class_options *o, size_t *count)
             take(o, &all[*count], *count, names[i]->d_name);
             ++*count;
         } else if (!is_part_of_folder(o, names[i]->d_name)) {
-            fprintf(stderr, "class: passed over %s: neither a folder nor a .zip or .tar archive\n",
+            fprintf(stderr, "class: skipped %s: neither a folder nor a .zip or .tar archive\n",
                     names[i]->d_name);
         }
         free(names[i]);

@@ -16,7 +16,8 @@ typedef struct pattern {
 
 static const pattern mistakes[] = {
     {result_before, "left over: this is the result of the previous call"},
-    {added_to_result_before, "the result of the previous call is still in it: it was not set to 0"},
+    {added_to_result_before,
+     "the result of the previous call is still in the output: it was not set to 0"},
     {sum_not_mean, "%zu times too large (a size of this call): a sum instead of a mean"},
     {mean_not_sum, "%zu times too small (a size of this call): divided once too often"},
     {sign_flipped, "the sign is wrong"},
@@ -25,8 +26,8 @@ static const pattern mistakes[] = {
     {one_row_off, "the result is shifted by one row"},
     {one_element_off, "the result is shifted by one element"},
     {wrong_stride, "rows are stored %zu elements apart: a wrong stride"},
-    {row_repeated, "every row is the first one: the index of the row is not used"},
-    {column_repeated, "every column is the first one: the index of the column is not used"},
+    {row_repeated, "every row repeats the first: the row's index is not used"},
+    {column_repeated, "every column repeats the first: the column's index is not used"},
     {block_repeated, "the first %zu elements are repeated: the index of the block, or of the part, "
                      "is not used"},
     {vector_repeated, "every second vector of %zu columns repeats the one before: its own "
@@ -64,9 +65,8 @@ static const pattern contents[] = {
 static const pattern places[] = {
     {beyond_int, "only from element 2^31 on: an index is an int"},
     {first_row_only, "only the first row is right"},
-    {first_column_only,
-     "only the first column or element is right: is the stride to the next wrong, or "
-     "something not set to 0 for it?"},
+    {first_column_only, "only the first column or element is right: the stride to the next is "
+                        "wrong, or something is not set to 0 for it"},
     {last_partial_rows, "only the last rows: the last partial tile"},
     {last_partial_columns, "only the last columns or elements: the last partial tile, or a loop "
                            "that ends too early"},

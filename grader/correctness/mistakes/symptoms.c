@@ -5,8 +5,8 @@
 
 static const char *const words[ALL_CAUSES] = {
     [CAUSE_NONE] = "",
-    [CAUSE_NO_EVENT] = "; an event is missing, or a launch lacks its stream, or both use data that "
-                       "only one of them may use, as when parts overlap",
+    [CAUSE_NO_EVENT] = "; an event is missing, a launch lacks its stream, or the two operations "
+                       "use data that only one of them may use, as when parts overlap",
     [CAUSE_ONE_PLACE] =
         "; several threads write to one place: let one of them do it, give each its "
         "own place, or add with atomics",

@@ -43,7 +43,7 @@ static void expect_answer(const float *got, const float *ref, const float *scale
     const char *what = bad < n ? element_text(got, ref, scale, bad, tol) : "";
     expect(a.right == 1 || a.right == 0, "returned %d, should be 0 or 1", a.right);
     if (bad < n) {
-        expect(!a.right, "accepts a wrong element of %zu: %s", n, what);
+        expect(!a.right, "accepts a wrong element among %zu: %s", n, what);
         expect(a.first_bad == bad, "first_bad is %zu, should be %zu: %s", a.first_bad, bad, what);
     } else {
         const size_t i = a.first_bad;

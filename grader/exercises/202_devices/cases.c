@@ -63,7 +63,7 @@ static void expect_words(const unsigned long long *numbers)
     snprintf(words, sizeof words, "%s", words_in(256));
     for (size_t room = 1; room < 20; room += 9)
         expect(strncmp(words_in(room), words, room - 1) == 0,
-               "a room of %zu bytes has other words than one of 256", room);
+               "a room of %zu bytes gets other words than one of 256", room);
     for (; *numbers; numbers++)
         expect(has_number(words, *numbers), "the words are `%s`, and do not say %llu", words,
                *numbers);
@@ -99,15 +99,15 @@ static void run_devices(const long *shape)
     const int count = count_devices();
     (void)shape;
     const char *words = words_in(256);
-    expect(!*words, "nothing failed yet, and the words are `%s`", words);
+    expect(!*words, "nothing has failed yet, but the words are `%s`", words);
     for (int i = 0; i < count; i++) {
         const device_info info = info_of(i);
         expect_int(i, "number", info.number, i);
         expect_int(i, "multiprocessors", info.multiprocessors, attribute_of(i, MULTIPROCESSORS));
         expect_int(i, "most_threads", info.most_threads, attribute_of(i, MOST_THREADS));
         expect(info.bytes >= info.free_bytes && info.free_bytes > 0,
-               "of %llu bytes of device %d %llu are said to be free",
-               (unsigned long long)info.bytes, i, (unsigned long long)info.free_bytes);
+               "device %d has %llu bytes, and %llu of them are said to be free", i,
+               (unsigned long long)info.bytes, (unsigned long long)info.free_bytes);
     }
     uint64_t unused, bytes;
     call_cuda("cudaMemGetInfo", ARGS(struct_out("free", &unused, sizeof unused),
@@ -149,8 +149,7 @@ static void expect_place(const char *function, int t)
                                  i32(HOST_TO_HOST)));
     expect(got.place == 1, "%s leaves %d in place: it should be TENSOR_ON_GPU, 1", function,
            got.place);
-    expect(!got.h_data, "%s: h_data should be NULL: the tensor has no memory of the host",
-           function);
+    expect(!got.h_data, "%s: h_data should be NULL: the tensor has no host memory", function);
 }
 
 static void make(int t, const char *function, int device, size_t n)
@@ -330,8 +329,8 @@ static double kept_by(void (*use)(void), long times)
 static void run_frees_all(const long *shape)
 {
     const double each = kept_by(make_and_release, shape[0]), none = kept_by(ask_too_much, shape[0]);
-    expect(each <= 20.0, "of each tensor %.0f bytes of the host's memory are not freed", each);
-    expect(none <= 20.0, "ones, refused for lack of memory, keeps %.0f bytes of the host's", none);
+    expect(each <= 20.0, "%.0f bytes of host memory are not freed for each tensor", each);
+    expect(none <= 20.0, "ones, refused for lack of memory, keeps %.0f bytes of host memory", none);
 }
 
 /* shape: count, rows, cols */

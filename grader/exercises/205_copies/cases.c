@@ -60,7 +60,7 @@ static void expect_whole_copies(const char *after, unsigned wanted, size_t n)
 static void expect_pinned(const char *after, unsigned wanted)
 {
     const unsigned pinned = call_copies().pinned;
-    expect(pinned == wanted, "of %s's copies %u went from or to pinned memory, should be %u", after,
+    expect(pinned == wanted, "%s: %u copies went from or to pinned memory, should be %u", after,
            pinned, wanted);
 }
 
@@ -315,7 +315,7 @@ static double kept_by(void (*use)(void), long times)
 static void run_frees_all(const long *shape)
 {
     const double each = kept_by(create_and_free, shape[0]), none = kept_by(ask_too_much, shape[0]);
-    expect(each <= 20.0, "of each tensor %.0f bytes of the host's memory are not freed", each);
+    expect(each <= 20.0, "%.0f bytes of host memory are not freed for each tensor", each);
     expect(none <= 20.0, "tensor_create keeps %.0f bytes when it fails", none);
 }
 

@@ -107,7 +107,7 @@ static void expect_batched(const batch *x)
                          x->b + z * x->step_b, x->m, x->n, x->k);
         memcpy(got + (size_t)z * one, c, one * sizeof *got);
         for (long i = (long)one; z + 1 < x->count && i < x->step_c; i++)
-            expect(c[i] == 0.0f, "c of product %ld is followed by %g, %ld floats behind its end", z,
+            expect(c[i] == 0.0f, "product %ld: %g was written %ld floats behind the end of c", z,
                    c[i], i - (long)one + 1);
     }
     expect_close((layout){"c, product below product,", (size_t)(x->count * x->m), (size_t)x->n},

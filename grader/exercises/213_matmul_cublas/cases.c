@@ -98,7 +98,7 @@ static void run_frees_all(const long *shape)
     const double before = held_bytes();
     make_and_free(shape[3]);
     const double each = (held_bytes() - before) / (double)shape[3];
-    expect(each <= 20.0, "of each ctx %.0f bytes of the host's memory are not freed", each);
+    expect(each <= 20.0, "%.0f bytes of host memory are not freed for each ctx", each);
 }
 
 /* Neither may keep what it has where the other finds it. */

@@ -44,8 +44,8 @@ static void run_places(const long *shape)
     const long of = i < size ? lrintf(fminf(fmaxf(c[i], 0.0f), 1e6f)) : 0;
     if (i < size && of / ROW < m && of % ROW < n) {
         snprintf(words, sizeof words,
-                 "c[%ld][%ld] is the sum of c[%ld][%ld]: a thread stores to other rows or columns "
-                 "than those whose values it multiplies",
+                 "c[%ld][%ld] holds the sum of c[%ld][%ld]: a thread multiplies some rows or "
+                 "columns and stores to others",
                  i / n, i % n, of / ROW, of % ROW);
         suspect_this(words, c, size);
     }

@@ -208,7 +208,7 @@ def broken_off(student, at, error):
                 words = f"raised {raised}, where cudaGetErrorString says: out of memory"
     if words or kept(student) >= before:
         return words
-    return f"keeps {before - kept(student)} bytes of the device when call {at} of `cuda` {how}"
+    return f"keeps {before - kept(student)} bytes of device memory when call {at} of `cuda` {how}"
 
 
 def breaking_off(student, told, error):

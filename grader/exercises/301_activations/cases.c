@@ -67,8 +67,8 @@ static void suspect_backward(int which, const float *grad_y, const float *x, siz
         at_0[i] = grad_y[i] * (x[i] >= 0);
     }
     suspect("the slope alone: grad_y is left out", alone);
-    if (which == TANH || which == SIGMOID) suspect("x is taken for y", of_y);
-    if (which == RELU) suspect("the slope of ReLU at 0 is 1, it should be 0", at_0);
+    if (which == TANH || which == SIGMOID) suspect("x is used instead of y", of_y);
+    if (which == RELU) suspect("the slope of ReLU at 0 is 1: it should be 0", at_0);
 }
 
 static void check_forward(int which, const float *x, size_t n, unsigned shift, bool in_place)

@@ -18,7 +18,7 @@ static void suspect_columns(const float *x, long rows, long cols)
     double *wrong = f64_array((size_t)(rows * cols)), *turned = f64_array((size_t)(rows * cols));
     reference_softmax(turned, transposed(x, rows, cols), cols, rows);
     for (long i = 0; i < rows * cols; i++) wrong[i] = turned[i % cols * rows + i / cols];
-    suspect("the softmax of each column, not of each row", wrong);
+    suspect("the softmax is over each column, not over each row", wrong);
 }
 
 static void expect_softmax(const float *y, const float *x, long rows, long cols)

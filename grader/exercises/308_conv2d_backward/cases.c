@@ -102,7 +102,8 @@ static void suspect_backward(const float *grad_y, const float *x, const float *w
     const reference one = reference_backward(grad_y, x, w, &first, moves_of(c));
     double *repeated = f64_array(count);
     for (size_t i = 0; i < count; i++) repeated[i] = (double)c->batch * of(&one)[i];
-    if (c->batch > 1) suspect("each image is the first one: its index is not used", repeated);
+    if (c->batch > 1)
+        suspect("every image is read as the first: the image's index is not used", repeated);
     for (int sides = 1; sides < 4; sides++) {
         moves no_pad = moves_of(c), no_stride = no_pad;
         for (int s = 0; s < 2; s++) {
@@ -110,8 +111,8 @@ static void suspect_backward(const float *grad_y, const float *x, const float *w
         }
         const reference unmoved = reference_backward(grad_y, x, w, c, no_pad);
         const reference near = reference_backward(grad_y, x, w, c, no_stride);
-        if (c->pad > 0) suspect("pad is left out, of rows or of columns", of(&unmoved));
-        if (c->stride > 1) suspect("stride is left out, of rows or of columns", of(&near));
+        if (c->pad > 0) suspect("pad is left out for rows, columns or both", of(&unmoved));
+        if (c->stride > 1) suspect("stride is left out for rows, columns or both", of(&near));
     }
 }
 

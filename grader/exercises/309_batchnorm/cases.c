@@ -313,15 +313,15 @@ static void expect_statistics(const trained *t, const trained *before, const sta
         suspect_rstd(s, t->rstd);
     expect_close(channels_of("rstd", d), t->rstd, rstd, scale[1], FP32_NORM_TOLERANCE);
     if (!is_close(channels_of("", d), t->running_mean, mean, scale[2], FP32_NORM_TOLERANCE)) {
-        suspect("momentum is the weight of the new value, not of the old",
+        suspect("momentum weights the old value: it should weight the new one",
                 each_channel(s, momentum_of_old_mean, before->running_mean));
-        suspect_term("momentum times the old value, which is subtracted, is off",
+        suspect_term("the term - momentum * old is off",
                      each_channel(s, old_part, before->running_mean));
     }
     expect_close(channels_of("running_mean", d), t->running_mean, mean, scale[2],
                  FP32_NORM_TOLERANCE);
     if (!is_close(channels_of("", d), t->running_var, var, scale[3], FP32_NORM_TOLERANCE))
-        suspect("running_var takes the variance that is divided by n; it must be n - 1",
+        suspect("running_var takes the variance divided by n: it must be divided by n - 1",
                 each_channel(s, biased_running_var, before->running_var));
     expect_close(channels_of("running_var", d), t->running_var, var, scale[3], FP32_NORM_TOLERANCE);
 }

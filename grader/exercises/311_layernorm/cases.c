@@ -152,7 +152,7 @@ static void expect_columns(const gradients *g)
     expect_close((layout){"grad_beta", 1, cols}, g->grad_beta, beta, beta_scale,
                  FP32_SUM_TOLERANCE);
     if (!is_close(l, g->grad_gamma, gamma, gamma_scale, FP32_SUM_TOLERANCE))
-        suspect("it is the sum of grad_y x, not of grad_y xhat", plain);
+        suspect("the sum is that of grad_y x, not of grad_y xhat", plain);
     expect_close(l, g->grad_gamma, gamma, gamma_scale, FP32_SUM_TOLERANCE);
 }
 
@@ -186,8 +186,8 @@ static void expect_grad_x(const gradients *g)
     const layout l = {"grad_x", (size_t)g->rows, (size_t)g->cols};
     if (!is_close(l, g->grad_x, want, scale, FP32_SUM_TOLERANCE)) {
         suspect("gamma is left out", no_gamma);
-        suspect("mean and variance are taken for constants: they depend on x", constant);
-        suspect("the variance is taken for a constant: the term with xhat is missing", no_dot);
+        suspect("mean and variance are treated as constants: they depend on x", constant);
+        suspect("the variance is treated as a constant: the term with xhat is missing", no_dot);
         suspect_term("the mean of grad_y is off", of_sum);
         suspect_term("xhat times the mean of grad_y xhat is off", of_dot);
     }

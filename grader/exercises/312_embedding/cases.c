@@ -44,7 +44,7 @@ static void suspect_places(const embedding *e, const float *y, const double *non
         for (size_t i = 0; i < e->dim && p < place_count; i++)
             other[at + i] = none[at + i] + positions[p * e->dim + i];
     }
-    suspect("the position of another place is added", other);
+    suspect("rows of positions that belong elsewhere are added", other);
 }
 
 /* @param places so many rows of positions; 0: NULL */
@@ -227,9 +227,9 @@ static void suspect_mask(const float *x, size_t n, float p, uint64_t seed)
 {
     const double scale = 1.0 / (1.0 - p);
     suspect("kept elements are not divided by 1 - p", dropped(0, x, n, p, seed, 1.0));
-    suspect("p is the part that is dropped, not the one that is kept",
+    suspect("p is used as the share that is kept: it is the share that is dropped",
             dropped(1, x, n, p, seed, scale));
-    suspect("the counter is i, not i / 4, and its first word is taken",
+    suspect("each element uses word 0 of counter i: it should use word i % 4 of counter i / 4",
             dropped(2, x, n, p, seed, scale));
     suspect("the upper half of the seed is not used", dropped(3, x, n, p, seed, scale));
 }

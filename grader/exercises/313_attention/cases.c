@@ -280,9 +280,9 @@ static void expect_gradients(const gradients *g)
     for (int i = GRADIENTS - 1; i >= 0; i--) { /* grad_v first: the others stand on p, too */
         const layout l = {names[i], g->a.rows, (size_t)g->a.dim};
         if (i != GRAD_V && !is_close(l, g->grad[i], e.want[i], e.scale[i], FP32_SUM_TOLERANCE)) {
-            suspect("grad_s is p (grad_p - the row's sum of p grad_p), not p grad_p alone",
+            suspect("grad_s is p grad_p alone: it should be p (grad_p - the row's sum of p grad_p)",
                     e.constant[i]);
-            suspect("the scale is missing: it is between q k and s on the way back, too",
+            suspect("the scale is missing: it multiplies the gradients of q and k, too",
                     e.unscaled[i]);
         }
         expect_close(l, g->grad[i], e.want[i], e.scale[i], FP32_SUM_TOLERANCE);

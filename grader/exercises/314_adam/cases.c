@@ -58,7 +58,7 @@ static void suspect_mean(const state *before, const float *grad, rates r)
         const double g = grad[i] + (double)r.weight_decay * before->param[i];
         wrong[i] = (double)r.beta1 * before->m[i] + (1 - (double)r.beta1) * g;
     }
-    suspect("the decay is in the gradient: Adam with L2, not AdamW", wrong);
+    suspect("the decay is added to the gradient: that is Adam with L2, not AdamW", wrong);
 }
 
 /* Wrong parameters are numbered in the order of their formulas. m and v: after the step. */
@@ -89,8 +89,9 @@ static void suspect_step(const state *s, const double *m, const double *v, rates
     double *old_m = f64_array(s->n), *old_v = f64_array(s->n);
     for (size_t i = 0; i < s->n; i++) old_m[i] = s->m[i], old_v[i] = s->v[i];
     suspect("bias correction is missing", wrong_steps(0, s, m, v, r, step));
-    suspect("bias correction of another step: they count from 1", wrong_steps(1, s, m, v, r, step));
-    suspect("epsilon is inside of the root", wrong_steps(2, s, m, v, r, step));
+    suspect("the bias correction is that of another step: steps count from 1",
+            wrong_steps(1, s, m, v, r, step));
+    suspect("eps is inside the root", wrong_steps(2, s, m, v, r, step));
     suspect("the decay is not multiplied by lr", wrong_steps(3, s, m, v, r, step));
     suspect("m and v are those of the step before", wrong_steps(4, s, old_m, old_v, r, step));
     double *move = f64_array(s->n), *decay = f64_array(s->n);

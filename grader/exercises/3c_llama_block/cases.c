@@ -110,7 +110,7 @@ static void expect_inv_rms(const rms_rows *n)
         suspect("eps is added to the root, not under it", inverses(n, eps_outside));
         suspect("the squares are summed, but not divided by cols", inverses(n, of_the_sum));
         suspect("the sum of the squares is divided by rows, not by cols", inverses(n, over_rows));
-        suspect("it is that of layernorm: the mean is subtracted first", inverses(n, of_deviation));
+        suspect("the mean is subtracted: that is layernorm", inverses(n, of_deviation));
     }
     expect_close(l, n->inv_rms, want, scale, FP32_NORM_TOLERANCE);
 }
@@ -407,16 +407,16 @@ static void expect_turned(const char *name, const rotation *r, const float *y, c
     double *scale = f64_array(size), *want = turned(r, x, right_angle, false, scale);
     const layout l = {name, rows, (size_t)r->dim};
     if (!is_close(l, y, want, scale, ROPE_TOLERANCE)) {
-        suspect("neighbours are the pairs: element i belongs to element i + dim/2",
+        suspect("neighbours are paired: element i belongs with element i + dim/2",
                 turned(r, x, right_angle, true, NULL));
-        suspect("the rotation is in the other direction",
+        suspect("the rotation is in the wrong direction",
                 turned(r, x, other_direction, false, NULL));
         suspect("offset is left out", turned(r, x, without_offset, false, NULL));
         suspect("the exponent lacks its factor of 2", turned(r, x, of_i_alone, false, NULL));
-        suspect("positions are counted on from one sequence to the next",
+        suspect("positions continue from one sequence to the next: each begins at offset",
                 turned(r, x, counted_on, false, NULL));
         suspect("base is taken to be 10000", turned(r, x, base_of_llama, false, NULL));
-        suspect("the angle has the rounding of fp32, which is too much at late positions",
+        suspect("the angle is rounded to fp32, which is too coarse at late positions",
                 with_rough_angles(r, y, want, scale));
     }
     expect_close(l, y, want, scale, ROPE_TOLERANCE);
@@ -524,8 +524,8 @@ static void run_swiglu(const long *shape)
                                      in_f32("up", up, n), u64(n), stream()));
     const layout l = {"y", 1, n};
     if (!is_close(l, y, want, NULL, SWIGLU_TOLERANCE)) {
-        suspect("gate and up are exchanged: silu is of the gate", exchanged);
-        suspect("it is sigmoid(gate) up: silu(x) is x sigmoid(x)", glu);
+        suspect("gate and up are exchanged: silu applies to the gate", exchanged);
+        suspect("sigmoid is used instead of silu: silu(x) is x sigmoid(x)", glu);
     }
     expect_close(l, y, want, NULL, SWIGLU_TOLERANCE);
 }
@@ -566,7 +566,7 @@ static void expect_grad_up(const gates_and_gradients *g)
     }
     const layout l = {"grad_up", 1, g->n};
     if (!is_close(l, g->grad_up, want, NULL, SWIGLU_TOLERANCE))
-        suspect("it is from silu(up): it should be from silu(gate)", of_up);
+        suspect("silu is applied to up: it should be applied to gate", of_up);
     expect_close(l, g->grad_up, want, NULL, SWIGLU_TOLERANCE);
 }
 

@@ -120,8 +120,8 @@ static void run_nan(const long *shape)
         const long r = i / l.out, c = i % l.out;
         if (r == row)
             expect(isnan(l.pre[i]) && isnan(l.y[i]),
-                   "a NaN in x[%ld]: pre[%ld][%ld] is %g and y %g, should be NaN: fmaxf takes the "
-                   "number of a number and a NaN",
+                   "a NaN in x[%ld]: pre[%ld][%ld] is %g and y %g, should be NaN: fmaxf of a "
+                   "number and a NaN is the number",
                    row, r, c, l.pre[i], l.y[i]);
         else if (c == col)
             expect(isinf(l.pre[i]), "an infinity is lost in pre[%ld][%ld]", r, c);
@@ -242,7 +242,7 @@ static void suspect_epilogue(const block *b, const double *sum)
     }
     suspect("eps is added to the deviation, not to the variance", wrong_block(b, sum, EPS_OUTSIDE));
     suspect("eps is left out", wrong_block(b, sum, NO_EPS));
-    suspect("it is divided by the variance, not by its root", wrong_block(b, sum, NO_ROOT));
+    suspect("x - mean is divided by the variance, not by its root", wrong_block(b, sum, NO_ROOT));
     suspect("beta is not added", wrong_block(b, sum, NO_BETA));
     suspect("mean and variance are those of this batch", wrong_block(b, sum, OF_BATCH));
 }

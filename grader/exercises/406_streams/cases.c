@@ -69,9 +69,10 @@ static void expect_pieces(const long *shape)
     expect(c->to_device.count == pieces,
            "%llu copies went to the device, should be %llu: pieces of %llu elements",
            (unsigned long long)c->to_device.count, pieces, chunk);
-    expect(c->peak >= 4 * chunk * at_once && c->peak <= (8 * chunk + 512) * streams,
-           "it has %llu bytes of the device at once: %llu pieces of %llu bytes should be there",
-           (unsigned long long)c->peak, at_once, 4 * chunk);
+    expect(
+        c->peak >= 4 * chunk * at_once && c->peak <= (8 * chunk + 512) * streams,
+        "it holds %llu bytes of device memory at once: %llu pieces of %llu bytes should be there",
+        (unsigned long long)c->peak, at_once, 4 * chunk);
 }
 
 static void expect_nothing_left(void)

@@ -238,10 +238,10 @@ static double most_of(int launches)
 
 static void expect_plausible(const char *name, float ns, double most)
 {
-    expect(ns <= 1.05 * most, "%s is %.0f, but the whole call took only %.0f ns a launch", name, ns,
-           most);
-    expect(ns >= most / CALL_COSTS, "%s is %.1f, but the call took %.0f ns a launch", name, ns,
-           most);
+    expect(ns <= 1.05 * most, "%s is %.0f, but the whole call took only %.0f ns per launch", name,
+           ns, most);
+    expect(ns >= most / CALL_COSTS, "%s is %.1f, but the call took only %.0f ns per launch", name,
+           ns, most);
 }
 
 /* What another program takes away lies between the measurements: then it is measured again. */

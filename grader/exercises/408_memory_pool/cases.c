@@ -100,8 +100,8 @@ static void expect_apart(const shadow *m, int step, unsigned long long from,
         const shadow_block *b = &m->blocks[i];
         if (!b->is_out) continue;
         expect(from >= b->address + b->bytes || b->address >= from + bytes,
-               "step %d: a block of %llu bytes overlaps one of %llu bytes that is out", step, bytes,
-               b->bytes);
+               "step %d: a block of %llu bytes overlaps one of %llu bytes that is in use", step,
+               bytes, b->bytes);
     }
 }
 
@@ -172,7 +172,7 @@ static void check_free(shadow *m, const pool_step *step, const pool_outcome *o, 
                i);
         return;
     }
-    expect(o->error == SUCCESS, "step %d: pool_free of a block that is out returned %d", i,
+    expect(o->error == SUCCESS, "step %d: pool_free of a block that is in use returned %d", i,
            o->error);
     m->in_use -= b->bytes;
     m->rounded -= rounded(b->bytes);
@@ -580,7 +580,7 @@ static void run_training(const long *shape)
     run_script(&s);
     const pool_outcome *last = &s.log[s.count - 1];
     expect(last->reserved <= 1.25 * (double)last->peak,
-           "%ld training steps have %llu bytes in use at most, and the pool %llu", shape[0],
+           "%ld training steps use at most %llu bytes, but the pool holds %llu", shape[0],
            last->peak, last->reserved);
 }
 

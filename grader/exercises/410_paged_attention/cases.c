@@ -277,7 +277,7 @@ static void check(const decoding *d, const void *out)
                 rounded(attended(d, unused, true, d->scale), d->q_size));
         decoding wrong = *d;
         wrong.pages_are_rows = true;
-        suspect("the page's number is taken for its first row: that is the number times page",
+        suspect("the page's number is used as its first row: that is the number times page",
                 rounded(attended(&wrong, unused, false, d->scale), d->q_size));
         suspect("the scores are not scaled", rounded(attended(d, unused, false, 1.0), d->q_size));
     }

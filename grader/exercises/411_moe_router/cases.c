@@ -69,7 +69,7 @@ static void expect_different_ids(const int *ids, long token, long top_k, long ex
     for (long j = 0; j < top_k; j++) {
         expect(ids[j] >= 0 && ids[j] < experts,
                "expert_ids[%ld][%ld] is %d, but there are %ld experts", token, j, ids[j], experts);
-        expect(!taken[ids[j]], "expert_ids[%ld][%ld] is %d, which is among the choices before",
+        expect(!taken[ids[j]], "expert_ids[%ld][%ld] is %d, which this token has chosen before",
                token, j, ids[j]);
         taken[ids[j]] = true;
     }
@@ -318,12 +318,13 @@ static void expect_metrics(const lists *l, int dropped)
         loss += utilization[e] * mean / (double)l->tokens;
     }
     const double drift = 1 + sqrt((double)l->tokens) / 64; /* of a sum over the tokens */
-    if (dropped > 0) suspect("entries that are dropped count, too", of_kept);
+    if (dropped > 0) suspect("dropped entries are not counted: they should be", of_kept);
     expect_close((layout){"expert_utilization", 1, (size_t)l->experts}, l->utilization, utilization,
                  utilization, FP32_NORM_TOLERANCE);
     const double terms = loss * (double)l->experts;
     const layout of_loss = {"load_balance_loss", 1, 1};
-    if (l->experts > 1 && l->tokens > 0) suspect("it is not multiplied by num_experts", &loss);
+    if (l->experts > 1 && l->tokens > 0)
+        suspect("the loss is not multiplied by num_experts", &loss);
     expect_close(of_loss, &l->loss, &terms, &terms, drift * FP32_NORM_TOLERANCE);
     expect(l->dropped == dropped, "dropped_tokens is %d, should be %d", l->dropped, dropped);
 }

@@ -172,7 +172,7 @@ static void expect_tokens(const moe *m, const int *tokens, long count, bool exac
     const float *got = rows_of(m->output, m->dim, tokens, count);
     if (!is_close(l, got, want, bound, 1.0)) {
         suspect("the gates are left out", ungated);
-        suspect("the gate is that of the row, not of its entry, permutation[row]", of_row);
+        suspect("the gate is read at the row, not at the entry permutation[row]", of_row);
     }
     expect_close(l, got, want, bound, 1.0);
 }

@@ -122,7 +122,9 @@ static void check_scales(const double *low, const double *high, const float *sca
     }
     const layout l = {"scale", (size_t)rows, 1};
     if (!is_close(l, scale, want, room, 1e-6))
-        suspect("127 steps go from 0 to the end, 255 from end to end", other);
+        suspect(
+            "the number of steps is wrong: it is 127 (from 0 to the end) if symmetric, else 255",
+            other);
     expect_close(l, scale, want, room, 1e-6);
 }
 
@@ -155,11 +157,11 @@ static void check_q(const quantized *y, const float *x, long rows, long cols, bo
         times[i] = isfinite(x[i]) ? rounded(x[i], 1 / y->scale[r], zero) : want[i];
     }
     const layout l = {"q", (size_t)rows, (size_t)cols};
-    if (exact) suspect("halfway goes to the even number, not away from 0", away);
-    if (exact) suspect("what is beyond the ends wraps: it should be clamped", wrapped);
+    if (exact) suspect("halves are rounded away from 0: they should go to the even number", away);
+    if (exact) suspect("values beyond the ends wrap around: they should be clamped", wrapped);
     suspect("the zero point is left out", without);
-    suspect("the zero point is taken off: it is to be added", taken_off);
-    suspect("a number is multiplied with its scale: it is to be divided by it", times);
+    suspect("the zero point is subtracted: it should be added", taken_off);
+    suspect("x is multiplied by the scale: it should be divided by it", times);
     expect_close(l, f32_of(ELEMENT_I8, y->q, size), want, room, 1.0);
 }
 
@@ -277,7 +279,7 @@ static void check_dequantized(const float *y, const int *c, side a, side b, cons
         in_float[i] = terms * both + add;
     }
     suspect("the zero points are ignored", ignored);
-    suspect("k times both zero points is left out", no_product);
+    suspect("k times the product of the zero points is left out", no_product);
     suspect("the four terms are rounded to floats before they cancel", in_float);
     expect_close((layout){"y", (size_t)shape[0], n}, y, want, scale, 1e-6);
 }

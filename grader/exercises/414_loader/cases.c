@@ -303,7 +303,7 @@ static void run_epoch(const long *shape)
     run_script(&s, shape[4] & EARLY, shape[3], NULL);
     const unsigned long long read = s.log[s.count - 1].read;
     expect(read <= f.bytes + 2 * BLOCK * f.batches,
-           "%llu bytes were read, of a file of %zu: a batch that was prefetched is not read twice",
+           "%llu bytes were read, of a file of %zu: a prefetched batch must not be read again",
            read, f.bytes);
 }
 
@@ -570,9 +570,9 @@ static void run_come_and_go(const long *shape)
     for (long i = 0; i < shape[4]; i++) run_unused(&f, shape[3]);
     const double each = (held_bytes() - held) / (double)shape[4];
     count_resources(after, before[0]);
-    expect(after[0] <= before[0], "after %ld loaders there are %d threads more", shape[4],
+    expect(after[0] <= before[0], "after %ld loaders there are %d more threads", shape[4],
            after[0] - before[0]);
-    expect(after[1] <= before[1], "after %ld loaders there are %d open descriptors more", shape[4],
+    expect(after[1] <= before[1], "after %ld loaders there are %d more open descriptors", shape[4],
            after[1] - before[1]);
     expect(each < (double)f.batch_bytes, "a loader that is closed keeps %.0f bytes of memory",
            each);

@@ -48,7 +48,7 @@ static void run_ring(const long *shape)
 
 static void expect_current(const char *function, int current, int wanted)
 {
-    expect(current == wanted, "%s: device %d was the current one, and now %d is", function, wanted,
+    expect(current == wanted, "%s: the current device was %d and is now %d", function, wanted,
            current);
 }
 
@@ -112,7 +112,7 @@ static void refuse_stream(const long *shape, unsigned device)
         ARGS(handle(PLAN), host(addresses("buffers", buffers, 2)), u64(n), i32(SUM),
              host(addresses("streams", streams, 2)), beside(inout_f32(allreduce_name(0), x[0], n)),
              beside(on_device(1, inout_f32(allreduce_name(1), x[1], n))), beside(on)));
-    expect(error != 0, "allreduce_ring uses a stream of GPU %u as that of another", device);
+    expect(error != 0, "allreduce_ring uses a stream of GPU %u for another GPU", device);
     close_plan();
 }
 

@@ -46,7 +46,7 @@ static double again(int op, int gpus)
 
 static void expect_current(const char *function, int current, int wanted)
 {
-    expect(current == wanted, "%s: device %d was the current one, and now %d is", function, wanted,
+    expect(current == wanted, "%s: the current device was %d and is now %d", function, wanted,
            current);
 }
 

@@ -159,8 +159,8 @@ static void expect_all(const float *c, const matrix *a, const matrix *b, bool ex
         for (int e = 0; e < MISTAKES; e++) want[e][i] = here[e];
     }
     suspect("the scales are left out", want[NONE]);
-    suspect("the scales of the first 128 columns are taken for all", want[FIRST]);
-    suspect("the scale of a tile's first 128 rows of b is taken for the next 128", want[OF_TILE]);
+    suspect("the scales of the first 128 columns are used for all", want[FIRST]);
+    suspect("the scale of a tile's first 128 rows of b is used for the next 128", want[OF_TILE]);
     suspect("the scales of a are left out", want[B_ONLY]);
     expect_close((layout){"c", (size_t)m, (size_t)n}, c, want[RIGHT], terms,
                  exact ? 0.0 : TOLERANCE);

@@ -144,7 +144,7 @@ static void expect_epoch(const training *t, const reference_mlp *net, int epoch,
              "once%s",
              epoch, t->loss[epoch], loss, trained, why_loss(*t, *net));
     expect(fabsf(t->accuracy[epoch] - accuracy) <= 1e-6f,
-           "h_accuracy[%d] is %.4f, should be %.4f, %d of the last %d images", epoch,
+           "h_accuracy[%d] is %.4f, should be %.4f: %d of the last %d images", epoch,
            t->accuracy[epoch], accuracy, right, t->validation);
 }
 

@@ -140,12 +140,13 @@ static void expect_losses_or(const epoch *e, const char *first, const char *late
 static void expect_losses(const epoch *e, int epochs)
 {
     const char *const later =
-        "the first loss was right: a gradient, learn, or the images of a later step";
-    expect_losses_or(e,
-                     epochs == 0 ? "nothing is learnt before it: forward or loss, or the images "
-                                   "that they take"
-                                 : later,
-                     later);
+        "the first loss was right: look at the gradients, learn, or the images of a later step";
+    expect_losses_or(
+        e,
+        epochs == 0
+            ? "nothing is learnt before it: look at forward, the loss, or the images that they take"
+            : later,
+        later);
 }
 
 /* @return words for a mistake that leads to these parameters, or "" */

@@ -113,8 +113,7 @@ static void train_here(training *t)
     expect_operations("train", training_flop(t));
     const float own = t->accuracy[t->epochs + 1];
     expect(own > 1.0 - 1.01 / (double)t->rows,
-           "evaluate says %.3f, should say 1 of the labels that its parameters give these rows",
-           own);
+           "evaluate says %.3f, should say 1 for the labels that its own parameters predict", own);
 }
 
 static bool is_loss(double loss, double want)

@@ -182,7 +182,7 @@ def network_broken_off(student, at, error):
     del network
     if words or kept(student) >= before:
         return words
-    return f"keeps {before - kept(student)} bytes of the device when call {at} of `cuda` {how}"
+    return f"keeps {before - kept(student)} bytes of device memory when call {at} of `cuda` {how}"
 
 
 def network_breaking_off(student, told, error):

@@ -231,7 +231,7 @@ static void device_bytes(const long *shape)
            "calls of no larger batches than before have allocated %.0f bytes more",
            taken_bytes() - most);
     release(0);
-    expect(taken_bytes() <= before, "resnet18_free leaves %.0f bytes of the device allocated",
+    expect(taken_bytes() <= before, "resnet18_free leaves %.0f bytes of device memory allocated",
            taken_bytes() - before);
 }
 
@@ -266,7 +266,7 @@ static void same_classes(const long *shape)
         expect_logits(&r, logits, RESNET_LOGIT_TOLERANCE);
         others += resnet_other_classes(&r, logits, RESNET_LOGIT_TOLERANCE);
     }
-    expect(others == 0, "%d of %d images get another class", others, images);
+    expect(others == 0, "%d of %d images get the wrong class", others, images);
     note("%d images of %d x %d get the class of the reference", images, size, size);
     release(0);
 }

@@ -103,7 +103,7 @@ static void expect_rows(const resnet_reference *r, const float *logits, int prec
            "%.2g in %s%s",
            r->batch, off, of_all, precisions[precision].name, reason_of(off, precision));
     const int others = resnet_other_classes(r, logits, 4 * of_all);
-    expect(others == 0, "%d of %d images get another class than they should", others, r->batch);
+    expect(others == 0, "%d of %d images get the wrong class", others, r->batch);
 }
 
 static void expect_forward(int net, const float *params, int batch, int size, int precision,

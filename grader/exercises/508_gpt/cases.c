@@ -29,15 +29,17 @@ static float *array_for(const gpt_config *c)
 /* ---- forward and backward -------------------------------------------------------------------- */
 
 static const char *const mistakes[GPT_MISTAKES] = {
-    [GPT_SCALE_OF_CHANNELS] = "scores are divided by the root of all channels, not of a head's",
+    [GPT_SCALE_OF_CHANNELS] =
+        "scores are divided by the root of all channels, not of one head's channels",
     [GPT_NO_SCALE] = "scores are not divided by the root of a head's channels",
     [GPT_LOOKS_AHEAD] = "attention looks ahead: it is not causal",
     [GPT_NO_POSITIONS] = "the positions (wpe) are not added to the tokens",
-    [GPT_NO_RESIDUAL] = "what goes past attention and the MLP is not added to what they give",
-    [GPT_RESIDUAL_OF_NORM] = "what a normalization gives is added to its branch, not what it reads",
-    [GPT_NORM_OF_INPUT] = "the second normalization reads what the first one does, not the sum",
+    [GPT_NO_RESIDUAL] = "the residual is not added to the outputs of attention and the MLP",
+    [GPT_RESIDUAL_OF_NORM] =
+        "the residual is the output of a normalization: it should be its input",
+    [GPT_NORM_OF_INPUT] = "the second normalization reads the input of the first, not the sum",
     [GPT_NO_GELU] = "the gelu between the two products of the MLP is left out",
-    [GPT_NO_LAST_NORM] = "the logits come from the last layer without the last normalization",
+    [GPT_NO_LAST_NORM] = "the last normalization, before the logits, is left out",
 };
 
 /* Of a forward pass that gave other logits. */
@@ -256,7 +258,7 @@ static void updates(const long *shape)
         gpt_backward_here(0);
         if (step == 0) limit = (float)(0.01 * (double)shape[8] * norm_here(0, &c));
         const gpt_suspicion step_stuck[] = {
-            {step > 0 ? "every step is step 1 to AdamW: count them" : NULL,
+            {step > 0 ? "AdamW takes every step for step 1: count the steps" : NULL,
              counted_from_one(r, limit)},
             {NULL, NULL},
         };

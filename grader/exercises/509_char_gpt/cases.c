@@ -235,7 +235,7 @@ static void layout_of_file(const long *shape)
     const size_t from = offsetof(gpt_checkpoint, config);
     const uint32_t checksum = weights_checksum(file + from, bytes - from);
     expect(header.checksum == checksum,
-           "the checksum is %08x, should be %08x, of all that stands behind it", header.checksum,
+           "the checksum is %08x, should be %08x, of everything behind it", header.checksum,
            checksum);
     gpt_get_here("gpt_get_params", 0, &c, params);
     expect_same_bits("of the network and of its file: parameter", params, file + sizeof header, n);
@@ -429,7 +429,8 @@ static void as_without_cache(const long *shape)
         float largest = -INFINITY;
         for (int v = 0; v < vocab; v++) largest = fmaxf(largest, row[v]);
         expect(text[i] >= 0 && text[i] < vocab && row[text[i]] >= largest - 1e-4f,
-               "h_out[%d] is %d; by gpt_forward, which keeps no keys, another token is the largest",
+               "h_out[%d] is %d; gpt_forward, which keeps no keys, gives another token the largest "
+               "logit",
                i - prompt, text[i]);
     }
     gpt_free_here(0);
@@ -453,7 +454,7 @@ static void one_row_a_token(const long *shape)
            count, work[0], gpt_forward_flop(&c, count));
     expect(work[1] <= 2.6 * work[0],
            "%d tokens take %.2f times the floating-point operations of %d: the text is read again "
-           "for each",
+           "for each token",
            2 * count, work[1] / work[0], count);
     gpt_free_here(0);
 }

@@ -330,7 +330,7 @@ static void device_bytes(const long *shape)
     for (int i = 0; i < 2; i++) step(0, NULL, random_batch(shape), LR, DECAY, 1.0f);
     expect_account(before, "after steps");
     release(0);
-    expect(taken_bytes() <= before, "gpt2_free leaves %.0f bytes of the device allocated",
+    expect(taken_bytes() <= before, "gpt2_free leaves %.0f bytes of device memory allocated",
            taken_bytes() - before);
 }
 

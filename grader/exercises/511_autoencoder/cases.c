@@ -129,8 +129,8 @@ static void expect_outputs(const float *y, const float *latent, const float *x, 
         const char *words;
     } suspects[] = {
         {WHOLE_FRAME, "the frame is normalized as a whole, not slice by slice"},
-        {ONE_GAMMA, "every slice has gamma and beta of the first"},
-        {ERF_GELU, "GELU is that of erf, not the tanh form"},
+        {ONE_GAMMA, "every slice uses gamma and beta of the first"},
+        {ERF_GELU, "this is the gelu with erf, not the one with tanh"},
         {NO_EPS, "eps is left out"},
     };
     const outputs want = reference(x, params, batch, RIGHT);

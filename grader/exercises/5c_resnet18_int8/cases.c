@@ -259,7 +259,7 @@ static void expect_scales(const float *scales, const float *params, const float 
         want[i] = scale_for(largest_of(s.tensor[i], count_of(i, count, size)));
         first[i] = scale_for(largest_of(s.tensor[i], count_of(i, 1, size)));
     }
-    if (count > 1) suspect("only the first image is looked at", first);
+    if (count > 1) suspect("only the first image is used", first);
     expect_close((layout){"scales", RESNET18_CONVS + 1, 1}, scales, want, want, 1e-4);
 }
 
@@ -330,10 +330,10 @@ static void suspect_tensor(const state *s, const float *params, const double *x,
         before[k] = quantized(relu(i, x[k]) + shortcut[k], scale);
         one[k] = quantized(relu(i, one[k] + added[k]), scale);
     }
-    suspect("numbers are cut off: they should be rounded", cut);
-    suspect("what is beyond the ends wraps: it should be clamped", wrapped);
+    suspect("values are truncated: they should be rounded", cut);
+    suspect("values beyond the ends wrap around: they should be clamped", wrapped);
     suspect("the ReLU comes before the addition", before);
-    suspect("all filters of a convolution have one scale", one);
+    suspect("all filters of a convolution share one scale: each has its own", one);
 }
 
 static void expect_tensor(const state *s, const float *params, const float *got, int i)
@@ -427,8 +427,8 @@ static void expect_bytes(size_t tensors)
     const double said = (double)call_returning_u64("resnet18_device_bytes_int8", ARGS(handle(0)));
     const double most = 1.3 * RESNET18_PARAMS + 2.5 * (double)tensors;
     expect(said >= RESNET18_PARAMS + (double)tensors && said <= most,
-           "a network says that it holds %.0f bytes of the device, for %d weights and %zu numbers: "
-           "should be at most %.0f",
+           "a network says that it holds %.0f bytes of device memory, for %d weights and %zu "
+           "numbers: should be at most %.0f",
            said, RESNET18_PARAMS, tensors, most);
 }
 
@@ -593,7 +593,7 @@ static void classes(const long *shape)
     release(0);
     expect(most <= OFF, "logits are off by %.2g of their root mean square, should be at most %.2g",
            most, OFF);
-    expect(others <= images / 50, "%d of %d images get another class than by the contract", others,
+    expect(others <= images / 50, "%d of %d images get a class other than the contract's", others,
            images);
     note("%d of %d images of %d x %d get the largest class of the network in double; logits are "
          "off by %.2g",
@@ -661,10 +661,10 @@ static void known_classes(const long *shape)
         right += largest == i;
     }
     expect(right >= 0.98 * images,
-           "%d of %d images that the linear layer knows get their class, should be 98 %%", right,
-           images);
-    note("%d of %d images of %d x %d that the linear layer knows get their class", right, images,
-         size, size);
+           "%d of %d images that the linear layer knows get the right class, should be 98 %%",
+           right, images);
+    note("%d of %d images of %d x %d that the linear layer knows get the right class", right,
+         images, size, size);
 }
 
 static const grading_case cases[] = {

@@ -219,15 +219,15 @@ static void suspect_attention(const attention *a, const int *rows, size_t count)
                 wrong_rows(a, rows, count, NOT_ITSELF));
         suspect("the mask is off by one: a query sees the key after it",
                 wrong_rows(a, rows, count, NEXT_KEY));
-        suspect("the mask is the other triangle", wrong_rows(a, rows, count, MASKED_LOWER));
+        suspect("the wrong triangle is masked", wrong_rows(a, rows, count, MASKED_LOWER));
         suspect("masked scores keep their values: their weights must be 0",
                 wrong_rows(a, rows, count, STALE_SCORES));
         suspect("a masked score is 0, which has weight: it must be -infinity",
                 wrong_rows(a, rows, count, ZEROS_FOR_MASKED));
     }
-    suspect("the sums so far do not shrink when the maximum grows",
+    suspect("the sums so far are not rescaled when the maximum grows",
             wrong_rows(a, rows, count, KEPT_BY_32));
-    suspect("the sums so far do not shrink when the maximum grows",
+    suspect("the sums so far are not rescaled when the maximum grows",
             wrong_rows(a, rows, count, KEPT_BY_64));
     if (count == a->rows)
         suspect("the softmax is over the queries of a key, not over the keys of a query",

@@ -133,8 +133,9 @@ static void suspect_formulas(const conv_work *right)
     rows.row = c->in_h, planes.plane = c->in_h * c->in_h;
     across.across = down.down = 1, corner.pad = 0, turned.turned = true, plain.bias = NULL;
     if (c->in_h < c->in_w) {
-        suspect("a row of x has in_w pixels, not in_h", wrong_by(rows));
-        suspect("a plane of x has in_h * in_w pixels, not in_h * in_h", wrong_by(planes));
+        suspect("rows of x are read in_h pixels apart: a row has in_w pixels", wrong_by(rows));
+        suspect("planes of x are read in_h * in_h pixels apart: a plane has in_h * in_w",
+                wrong_by(planes));
     }
     suspect("the window moves by 1 along a row, not by stride", wrong_by(across));
     suspect("the window moves by 1 from row to row, not by stride", wrong_by(down));

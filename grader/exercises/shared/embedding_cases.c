@@ -71,7 +71,7 @@ static void suspect_table(const embedding *e, const sums *s, const float *before
     double *overwritten = f64_array(e->vocab * e->dim);
     for (size_t i = 0; i < e->vocab * e->dim; i++) overwritten[i] = s->table[i] - before[i];
     suspect("grad_table is overwritten, not added to", overwritten);
-    suspect("of equal tokens only one is added", last_alone(e, before, s->grad_y));
+    suspect("only one of several equal tokens is added", last_alone(e, before, s->grad_y));
 }
 
 void embedding_scatter(const char *function, const embedding *e, bool with_positions, int specials,

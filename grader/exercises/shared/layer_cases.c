@@ -125,7 +125,7 @@ void suspect_softmax(const double *y, const float *x, long rows, long cols)
         naive_softmax(no_max + r * cols, row, cols, 0.0f);
         naive_softmax(max_0 + r * cols, row, cols, (float)row_max(row, cols, 0.0));
     }
-    suspect("a row of which all is masked (-inf) must become 0, not 0 / 0 or inf - inf", masked);
+    suspect("a fully masked row (-inf) becomes 0 / 0 or inf - inf: it must be 0", masked);
     suspect("the maximum is not subtracted before exp", no_max);
     suspect("the sum is that of exp(x), not of exp(x - max)", sum_only);
     suspect("the maximum starts at 0", max_0);

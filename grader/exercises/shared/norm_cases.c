@@ -159,7 +159,7 @@ void expect_layernorm(const char *what, const float *y, const float *x, const fl
         suspect("eps is added to the deviation, not to the variance",
                 normalized(&n, eps_outside, NULL));
         suspect("the variance is divided by cols - 1", normalized(&n, unbiased, NULL));
-        suspect("it is divided by the root of the mean square: the mean is not subtracted first",
+        suspect("the divisor is the root of the mean square: the mean is not subtracted first",
                 normalized(&n, of_squares, NULL));
         suspect_empty_slots(&n, y);
     }

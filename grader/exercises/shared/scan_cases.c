@@ -18,11 +18,10 @@ static void expect_scan(const int *out, const int *in, size_t n)
         "out[0] is %d, should be 0: each sum has its own element too (that is an inclusive scan)",
         out[0]);
     /* The lowest lane gets its own value from each of five shuffles: 31 times too much. */
-    expect(
-        out[0] == 0 || out[0] % 31 != 0,
-        "out[0] is %d, should be 0; 31 divides it: does a lane that has none below it add its own "
-        "value? Only lanes >= distance may add",
-        out[0]);
+    expect(out[0] == 0 || out[0] % 31 != 0,
+           "out[0] is %d, should be 0; 31 divides it: a lane that has none below it may have added "
+           "its own value; only lanes >= distance may add",
+           out[0]);
     expect_equal_i32((layout){"out", 1, n}, out, want);
 }
 

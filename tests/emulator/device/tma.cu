@@ -617,7 +617,7 @@ __global__ static void confused(const __grid_constant__ CUtensorMap map, corner 
     load<3>(tile, &map, &barrier, where);
 }
 
-// STDERR a_map_of_columns_for_a_tile: this copy is of a tile, and the tensor map describes im2col
+// STDERR a_map_of_columns_for_a_tile: this copy moves a tile, but the tensor map describes im2col
 CASE(a_map_of_columns_for_a_tile)
 {
     const columns x = {{8, 10, 3}, {0}, {0}, 8, 64, {1, 1, 1}, 0};

@@ -133,8 +133,8 @@ static const struct {
     {element_early, "; the result is shifted by one element"},
     {element_late, "; the result is shifted by one element"},
     {rows_7_apart, "; rows are stored 7 elements apart: a wrong stride"},
-    {first_row, "; every row is the first one: the index of the row is not used"},
-    {first_column, "; every column is the first one: the index of the column is not used"},
+    {first_row, "; every row repeats the first: the row's index is not used"},
+    {first_column, "; every column repeats the first: the column's index is not used"},
     {first_block,
      "; the first 64 elements are repeated: the index of the block, or of the part, is not "
      "used"},
@@ -168,8 +168,8 @@ static const struct {
                   "such as a bias, is missing or belongs to another row"},
     {row_scaled,
      "; each row is off by a different factor: a factor or divisor of the whole row is wrong"},
-    {column_0, "; only the first column or element is right: is the stride to the next wrong, or "
-               "something not set to 0 for it?"},
+    {column_0, "; only the first column or element is right: the stride to the next is wrong, or "
+               "something is not set to 0 for it"},
     {columns_24, "; only from column or element 24 on"},
     {added_to_poison,
      "; added (+=) to an output that nothing has set to 0, or computed from memory "
@@ -317,8 +317,9 @@ START_TEST(added_to_what_was_left_over)
     for (int i = 0; i < SIZE; i++) before[i] = right(i + 1000), wanted[i] = right(i + 2000);
     for (int i = 0; i < SIZE; i++) got[i] += before[i];
     result_keep(where, before, wanted);
-    ck_assert_str_eq(name_of_errors(),
-                     "; the result of the previous call is still in it: it was not set to 0");
+    ck_assert_str_eq(
+        name_of_errors(),
+        "; the result of the previous call is still in the output: it was not set to 0");
 }
 END_TEST
 

@@ -31,7 +31,7 @@ static const struct {
     {{"f", ALLOCATES_ON_ITS_STREAM, 0}, {.deeds[DEED_ALLOCATE] = {1, "cudaMallocAsync"}}, NULL},
     {{"f", ALLOCATES_ON_ITS_STREAM, 0},
      {.deeds[DEED_ALLOCATE_ELSEWHERE] = {1, "cudaMalloc"}},
-     "it calls cudaMalloc; its contract says that it takes memory from the stream"},
+     "it calls cudaMalloc; its contract says that it allocates on its stream"},
     {{"f", COPIES_NOTHING, 0},
      {.deeds[DEED_COPY] = {2, "cudaMemcpyAsync"}},
      "it calls cudaMemcpyAsync; its contract says that it copies nothing"},

@@ -78,7 +78,7 @@ START_TEST(verdicts_of_cases)
     ck_assert_int_eq(r.cases[2].status, PASSED);
     ck_assert_int_eq(r.cases[3].status, SKIPPED);
     ck_assert_str_eq(r.cases[1].message, "the third run failed: 1; the calls before it were right: "
-                                         "its buffers are at other addresses");
+                                         "this one has its buffers at other addresses");
     ck_assert_str_eq(r.cases[2].message, "accuracy 97 %");
     ck_assert_int_eq(r.status, FAILED);
     ck_assert_ptr_nonnull(strstr(r.reason, "fails: the third run failed: 1; the calls"));

@@ -203,7 +203,8 @@ static void expect_gradients(const gradients *g)
             memcpy(got[i] + n * dim, (uint16_t *)g->grad[i] + row * dim, 2 * dim);
     }
     for (int i = GRADIENTS - 1; i >= 0; i--) { /* grad_v first: the others stand on p, too */
-        if (i != GRAD_V) suspect("grad_s is p (grad_p - D), not p grad_p alone", s[i].constant);
+        if (i != GRAD_V)
+            suspect("grad_s is p grad_p alone: it should be p (grad_p - D)", s[i].constant);
         expect_close_of((layout){names[i], count, dim}, ELEMENT_BF16, got[i], s[i].want, s[i].bound,
                         1);
     }

@@ -96,7 +96,7 @@ void gpt_expect_gradients(double of_largest, double of_norm, const reference_gpt
         (gpt_suspicion[]){
             {"wte has the gradient of the logits alone", tied_half(r, true)},
             {"wte has the gradient of the embedding alone", tied_half(r, false)},
-            {earlier ? "the gradients of the step before are still in it" : NULL, sum},
+            {earlier ? "the gradients of the step before are still there" : NULL, sum},
             {NULL, NULL},
         });
 }

@@ -31,7 +31,7 @@ static void expect_sums(const int *c, const int8_t *a, const int8_t *b, long m, 
         const double apart = fabs((double)c[i] - want[i]);
         expect(apart == 0 || abs(want[i]) <= 1 << 24 || apart > 1e-5 * abs(want[i]),
                "c[%ld][%ld] is %d, should be %d: the sums are not exact; a float has every whole "
-               "number up to 2^24 alone",
+               "number only up to 2^24",
                i / n, i % n, c[i], want[i]);
     }
     expect_equal_i32((layout){"c", (size_t)m, (size_t)n}, c, want);

@@ -380,8 +380,8 @@ static const char *const mistakes[MLP_MISTAKES] = {
     [MLP_OPEN_RELU] =
         "; the gradient passes a ReLU whose output is 0: where hidden is 0 it must be 0",
     [MLP_NO_ROOT] = "; Adam divides by v, not by its root",
-    [MLP_SUMMED] = "; the gradients are summed over the batch, not their mean; or divided by "
-                   "the size of another batch, where the last one is short",
+    [MLP_SUMMED] = "; the gradients are sums over the batch, not means; or, where the last batch "
+                   "is short, they are divided by another batch's size",
     [MLP_GRAD_KEPT] = "; the gradients of the step before are still there: set them to 0",
     [MLP_NO_CORRECTION] = "; Adam's bias correction is missing",
     [MLP_STEP_STUCK] = "; Adam's bias correction is always that of step 1",

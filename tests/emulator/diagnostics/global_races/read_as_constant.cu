@@ -1,4 +1,4 @@
-// race: as memory that no thread writes
+// race: as read-only
 /* A barrier orders the two, but what a kernel writes may not be read through the read-only cache. */
 #include <device_arrays.h>
 

@@ -102,7 +102,7 @@ START_TEST(a_name_may_be_any_bytes)
     ck_assert_int_eq(lines("begin"), 2);
     hand_in("j?rgen", "mine, too");
     ck_assert_int_eq(class_run(&run), 0);
-    ck_assert(report_has("gradebook.csv", "two submissions of this name"));
+    ck_assert(report_has("gradebook.csv", "two submissions with this name"));
 }
 END_TEST
 
@@ -122,7 +122,7 @@ START_TEST(links_and_empty_ones_are_refused)
     ck_assert(report_has("gradebook.csv", "eve,refused"));
     ck_assert(report_has("gradebook.csv", "nothing,refused"));
     ck_assert(report_has("gradebook.csv", "anna,refused"));
-    ck_assert(report_has("gradebook.csv", "two submissions of this name"));
+    ck_assert(report_has("gradebook.csv", "two submissions with this name"));
     ck_assert_int_eq(lines("begin"), 0);
 }
 END_TEST
