@@ -196,8 +196,7 @@ void readings_forget(block *b)
 const op *run_fence_proxy(warp *w, const op *o)
 {
     tensor *t = tensor_of(w->block);
-    w->fenced = w->block->fenced = shadow_tick(w->block);
-    t->fenced[w->index] = w->block->tick;
+    t->fenced[w->index] = shadow_tick(w->block);
     t->fenced_epoch[w->index] = w->block->epoch_tick;
     return o + 1;
 }

@@ -1,6 +1,7 @@
-// missing __syncwarp: overwrites what
+// missing __syncwarp: the lanes of a warp need not run in step
 // FLAGS: -arch=sm_90a
-/* One lane waits until the TMA has read the slab. The other lanes do not wait for that lane. */
+/* One lane waits until the TMA has read the slab, and asks it to read the slab again. The other lanes do not wait for
+ * that lane, and it does not wait for them. */
 #include "../tensor/hopper.h"
 
 __global__ void fill(const __grid_constant__ CUtensorMap map)
@@ -10,9 +11,8 @@ __global__ void fill(const __grid_constant__ CUtensorMap map)
         if (threadIdx.x == 0) bulk_wait_read();
         for (int i = threadIdx.x; i < 8 * K; i += 32) tile[i] = __float2bfloat16(y); // HERE
         fence_async();
-        __syncwarp();
         if (threadIdx.x == 0) {
-            tma_store(&map, tile, 0, y);
+            tma_store(&map, tile, 0, y); // HERE
             bulk_commit();
         }
     }
