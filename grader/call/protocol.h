@@ -149,6 +149,7 @@ typedef struct wire_calls {
     uint32_t count;   /* that can be refused */
     int32_t left;     /* made, less those that were ended */
     uint32_t pending; /* something was started last, and not waited for */
+    uint32_t waited;  /* for a stream or the device, not just by a copy */
     uint32_t moved;   /* another device is the current one */
     char refused[DEED_NAME], refusal[DEED_NAME]; /* the call that was, by which error; or "" */
 } wire_calls;

@@ -79,6 +79,12 @@ char *promise_broken(const promise *p, const wire_calls *c)
                  "has waited",
                  p->function) < 0)
         return strdup("");
+    if (!text && p->what & WAITS_FOR_ALL && !c->waited &&
+        asprintf(&text,
+                 "%s: it does not wait for the device: a copy alone does not wait for streams that "
+                 "do not block",
+                 p->function) < 0)
+        return strdup("");
     if (!text && p->what & LEAVES_ITS_COPY && !c->pending &&
         asprintf(&text, "%s: it waits for its copy; its contract says that it does not",
                  p->function) < 0)

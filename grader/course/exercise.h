@@ -131,7 +131,8 @@ enum {
     ENDS_WITH_ERRORS = 256,       /**< after an error nothing can be called */
     KEEPS_DEVICE = 512,           /**< the current device, after an error too */
     LEAVES_ITS_COPY = 1024,       /**< it does not wait for what it has started */
-    NEVER_LEGACY = 2048           /**< uses no default stream */
+    NEVER_LEGACY = 2048,          /**< uses no default stream */
+    WAITS_FOR_ALL = 4096          /**< what other calls have started on any stream is over, too */
 };
 
 /** Functions without a row that are given a stream wait for nothing, in phases 2 to 4. */

@@ -135,17 +135,19 @@ static void run_misaligned(const long *shape)
     call_and_check(functions[shape[2]], x, shape[0], shape[1], 4);
 }
 
-/* An eighth of x, and a 64th of eps: y is as of x. */
+/* An eighth of x, and a 64th of eps: y is as of x. Without eps it is as of any multiple of x. */
 static void run_other_eps(const long *shape)
 {
     const char *function = functions[shape[2]];
     const size_t size = (size_t)(shape[0] * shape[1]), n = (size_t)shape[1];
     const float *gamma = random_f32_between(n, -2.0f, 2.0f), *beta = random_f32(n);
     float *x = random_rows(TINY, shape[0], shape[1]), *eighth = f32_array(size);
-    float *y = f32_array(size);
-    for (size_t i = 0; i < size; i++) eighth[i] = x[i] / 8;
+    float *y = f32_array(size), *large = f32_array(size);
+    for (size_t i = 0; i < size; i++) eighth[i] = x[i] / 8, large[i] = x[i] * 0x1p20f;
     call(function, y, eighth, gamma, beta, shape[0], shape[1], norm_eps / 64, 0);
     check_of(function)(y, x, gamma, beta, shape[0], shape[1]);
+    call(function, y, eighth, gamma, beta, shape[0], shape[1], 0.0f, 0);
+    check_of(function)(y, large, gamma, beta, shape[0], shape[1]);
 }
 
 static void run_softmax_large(const long *shape)
@@ -160,7 +162,7 @@ static void run_softmax_all_negative(const long *shape)
     call_and_check("softmax_rows", x, shape[0], shape[1], 0);
 }
 
-/* A third of all entries is masked, and one row as a whole. */
+/* A third of all entries is masked, and one row as a whole; the next one ends with a NaN. */
 static void run_softmax_masked(const long *shape)
 {
     const long rows = shape[0], cols = shape[1];
@@ -168,6 +170,7 @@ static void run_softmax_masked(const long *shape)
     sprinkle_f32(x, (size_t)(rows * cols), -INFINITY, (int)(rows * cols / 3));
     const long row = (long)random_below(case_random(), (uint64_t)rows);
     for (long c = 0; c < cols; c++) x[row * cols + c] = -INFINITY;
+    x[(row + 1) % rows * cols + cols - 1] = NAN;
     call_and_check("softmax_rows", x, rows, cols, 0);
 }
 

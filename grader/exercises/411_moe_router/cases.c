@@ -3,6 +3,7 @@
 #include "exercises/shared/layer_cases.h"
 #include "exercises/shared/moe_cases.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -211,14 +212,18 @@ static void run_all_negative(const long *shape)
     expect_routing(call_router("moe_router", shape, input, weights, true));
 }
 
-/* One token has a NaN, another an infinity. */
+/* One token has a NaN, another an infinity; then an expert has one. */
 static void run_special(const long *shape)
 {
     float *input = random_f32((size_t)(shape[0] * shape[3]));
     input[3 * shape[3] + shape[3] / 2] = NAN;
     input[5 * shape[3]] = INFINITY;
-    const float *weights = random_f32((size_t)(shape[1] * shape[3]));
+    float *weights = random_f32((size_t)(shape[1] * shape[3]));
     expect_routing(call_router("moe_router", shape, input, weights, false));
+    const long first_alone[] = {shape[0], shape[1], 1, shape[3]};
+    weights[7 * shape[3]] = NAN; /* an expert's: every token has it among its logits */
+    expect_routing(call_router("moe_router", first_alone, random_f32((size_t)(shape[0] * shape[3])),
+                               weights, false));
 }
 
 /* An expert whose weights are -infinity is never worth anything. */
@@ -329,10 +334,11 @@ static void expect_metrics(const lists *l, int dropped)
     expect(l->dropped == dropped, "dropped_tokens is %d, should be %d", l->dropped, dropped);
 }
 
-/* shape of the lists' cases: num_tokens, num_experts, top_k, capacity, spread */
+/* shape of the lists' cases: num_tokens, num_experts, top_k, capacity, spread, a NaN in probs */
 static void run_lists(const long *shape)
 {
-    const float *probs = random_probs(shape[0], shape[1], shape[4] == BALANCED);
+    float *probs = random_probs(shape[0], shape[1], shape[4] == BALANCED);
+    if (shape[5]) sprinkle_f32(probs, (size_t)(shape[0] * shape[1]), NAN, 1);
     const int *ids = moe_choices(shape[0], shape[1], shape[2], shape[4]);
     const lists l = call_permute(shape, ids, probs);
     const size_t entries = (size_t)(l.tokens * l.top_k), experts = (size_t)l.experts;
@@ -417,7 +423,7 @@ static const grading_case cases[] = {
     LISTS("lists one expert gets all", 300, 5, 1, 0, TO_ONE),
     LISTS("lists one expert gets all, capacity 100", 300, 5, 1, 100, TO_ONE),
     LISTS("lists empty experts", 200, 9, 3, 0, EVEN_ONLY),
-    LISTS("lists capacity 1", 150, 6, 2, 1, SKEWED),
+    LISTS("lists capacity 1, a nan", 150, 6, 2, 1, SKEWED, true),
     LISTS("lists capacity 40, skewed", 500, 10, 2, 40, SKEWED),
     LISTS("lists balanced", 160, 40, 2, 0, BALANCED),
     LISTS("lists 0 tokens", 0, 5, 2, 3),
@@ -425,7 +431,7 @@ static const grading_case cases[] = {
     {.name = "route and lists", .run = run_both, .shape = {90, 12, 2, 20, 10}},
     LONG_ROW("lists 70001 tokens, one expert gets all", run_lists, 70001, 3, 1, 66000, TO_ONE),
     LONG_ROW("lists 1100 experts, top 1030", run_lists, 3, 1100, 1030, 1100),
-    LONG_ROW("lists capacity 70000", run_lists, 5, 3, 2, 70000),
+    LONG_ROW("lists capacity 2^31 - 1", run_lists, 5, 3, 2, INT_MAX),
     {.name = "route 16384 tokens, 64 experts, top 2, d 1024",
      .run = run_random,
      .shape = {16384, 64, 2, 1024},

@@ -199,15 +199,22 @@ static void validation_is_not_trained_on(const long *shape)
     mlp_free_here();
 }
 
-static const float *params_of_seed(training t, const float *params, unsigned long long seed)
+/* After so many calls of so many epochs. */
+static const float *params_of_epochs(training t, const float *params, int calls, int epochs)
 {
     float *trained = f32_array(MLP_PARAMS);
-    t.seed = seed;
+    t.epochs = epochs;
     mlp_create_here(params);
-    train_here(&t);
+    for (int i = 0; i < calls; i++) train_here(&t);
     mlp_get_params_here(trained);
     mlp_free_here();
     return trained;
+}
+
+static const float *params_of_seed(training t, const float *params, unsigned long long seed)
+{
+    t.seed = seed;
+    return params_of_epochs(t, params, 1, t.epochs);
 }
 
 static double relative_distance(const float *a, const float *b)
@@ -227,11 +234,60 @@ static void seed_decides_the_order(const long *shape)
     const float *one = params_of_seed(t, params, t.seed);
     const float *again = params_of_seed(t, params, t.seed);
     const float *other = params_of_seed(t, params, t.seed + 1);
+    const float *repeated = params_of_epochs(t, params, 2, 1);
+    const float *two = params_of_epochs(t, params, 1, 2);
     expect(relative_distance(one, again) <= 1e-4,
            "the same seed gave other parameters, %.1e of their norm apart",
            relative_distance(one, again));
     expect(relative_distance(one, other) > 1e-3,
            "another seed gave the same parameters: the images are not shuffled");
+    expect(relative_distance(repeated, two) > 1e-3,
+           "two epochs gave the same parameters as one epoch twice, with the same seed: each is in "
+           "the same order");
+}
+
+static void train_batch_here(const training *t, float *loss, int batch)
+{
+    call_cuda("mlp_train_batch",
+              ARGS(handle(0), loss ? host(out_f32("h_loss", loss, 1)) : null_pointer(),
+                   in_f32("d_x", t->images, (size_t)batch * MLP_INPUTS),
+                   in_i32("d_labels", t->labels, (size_t)batch), i32(batch), f32(t->lr), stream()));
+}
+
+static void refuse_training(training t, int count, int validation, int batch)
+{
+    call_refused(1 /* cudaErrorInvalidValue */, "train_mnist",
+                 ARGS(handle(0), host(out_f32("h_loss", t.loss, 1)),
+                      host(out_f32("h_accuracy", t.accuracy, 1)),
+                      host(in_f32("h_images", t.images, (size_t)count * MLP_INPUTS)),
+                      host(in_i32("h_labels", t.labels, (size_t)count)), i32(count),
+                      i32(validation), i32(1), i32(batch), f32(t.lr), u64(t.seed), stream()));
+}
+
+/* What is refused, a batch of nothing and one whose loss is not wanted: one step in all. */
+static void odd_calls(const long *shape)
+{
+    training t;
+    const float *params;
+    reference_mlp reference;
+    float loss;
+    do {
+        t = drawn_training(shape, 1e-3f);
+        params = mlp_random_params(1.5f);
+        reference = reference_mlp_create(params);
+        reference_mlp_train(&reference, t.images, t.labels, t.count, t.lr);
+    } while (reference.nearest < MLP_SAFE_MARGIN);
+    mlp_create_here(params);
+    refuse_training(t, t.count, t.count, 4);
+    refuse_training(t, t.count, t.count + 1, 4);
+    refuse_training(t, 0, 0, 4);
+    refuse_training(t, t.count, 1, 0);
+    train_batch_here(&t, &loss, 0);
+    expect(loss == 0.0f, "the loss of a batch of 0 is %g, should be 0", loss);
+    train_batch_here(&t, NULL, t.count);
+    mlp_expect_params(&reference, "after calls that do nothing, and a step without its loss");
+    mlp_free_here();
+    call_cuda("mlp_free", ARGS(null_pointer()));
 }
 
 /* Train on the data of the course and score the test images here. shape: images at most, per cent
@@ -296,8 +352,9 @@ static const grading_case cases[] = {
      .once = true},
     {.name = "seed_decides_the_order",
      .run = seed_decides_the_order,
-     .shape = {80, 16, 1, 16},
+     .shape = {40, 8, 1, 8},
      .once = true},
+    {.name = "odd_calls", .run = odd_calls, .shape = {9}, .once = true},
     /* A whole training would take minutes there: this only shows that the accuracy rises. */
     {.name = "short_run_on_softgpu_accuracy_rises",
      .run = reaches_accuracy,

@@ -251,10 +251,10 @@ static void run_odd_calls(const long *shape)
     draw_run(&d, &e, &after, shape);
     argument order = in_i32("d_order", e.order, (size_t)e.n);
     create(NETWORK, &d);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 6; i++) { /* without images, too */
         call_refused(1 /* cudaErrorInvalidValue */, "mlp_fast_train_epoch",
-                     ARGS(handle(NETWORK), null_pointer(), order, i32(e.n), i32(refused[i]),
-                          f32(1e-3f), f32(1e-3f), stream()));
+                     ARGS(handle(NETWORK), null_pointer(), order, i32(i < 3 ? e.n : 0),
+                          i32(refused[i % 3]), f32(1e-3f), f32(1e-3f), stream()));
     }
     call_cuda("mlp_fast_train_epoch", ARGS(handle(NETWORK), null_pointer(), order, i32(0),
                                            i32(e.batch), f32(1e-3f), f32(1e-3f), stream()));
@@ -394,7 +394,7 @@ static void run_timed(const char *function, const long *shape)
 static const grading_case cases[] = {
     {.name = "one_step", .run = run_epochs, .shape = {20, 16, 16}},
     {.name = "last_partial_batch", .run = run_epochs, .shape = {24, 19, 8}},
-    {.name = "fewer_images_than_a_batch", .run = run_epochs, .shape = {9, 7, 64}},
+    {.name = "fewer_images_than_a_batch", .run = run_epochs, .shape = {9, 7, BATCH_MOST}},
     {.name = "batches_of_1", .run = run_epochs, .shape = {10, 4, 1}},
     {.name = "a_sure_class", .run = run_sure, .shape = {12, 18, 9}, .once = true},
     {.name = "one_array_is_new", .run = run_one_is_new, .shape = {10, 8, 8}, .once = true},
@@ -448,7 +448,7 @@ EXERCISE(502) = {
     .functions = {"mlp_fast_create", "mlp_fast_train_epoch", "mlp_fast_get_params",
                   "mlp_fast_free"},
     .promises = {{"mlp_fast_train_epoch", WAITS_FOR_NOTHING | COPIES_NOTHING},
-                 {"mlp_fast_get_params", HAS_WAITED}},
+                 {"mlp_fast_get_params", HAS_WAITED | WAITS_FOR_ALL}},
     .host_copies = true,
     .exponentials = true,
     .baseline_file = "grader/exercises/502_mnist_fast/baseline.cu",

@@ -58,9 +58,10 @@ static double share_right(const reference_mlp *net, const float *x, const int *y
     return mlp_accuracy(logits, y, (int)rows);
 }
 
+static const char *const parts[MLP_PARTS] = {"w1", "bias1", "w2", "bias2"};
+
 static void expect_parameters(const sizes *s, const float *params, const reference_mlp *net)
 {
-    static const char *const names[] = {"w1", "bias1", "w2", "bias2"};
     for (int part = 0; part < MLP_PARTS; part++) {
         double off = 0.0, norm = 0.0;
         for (size_t i = s->begin[part]; i < s->begin[part + 1]; i++) {
@@ -68,17 +69,23 @@ static void expect_parameters(const sizes *s, const float *params, const referen
             off += pow(params[i] - want, 2), norm += want * want;
         }
         expect(sqrt(off) <= MLP_TOLERANCE * sqrt(norm) + net->drift[part],
-               "%s is off by %.2g of its norm after fit", names[part], sqrt(off / norm));
+               "%s is off by %.2g of its norm after fit", parts[part], sqrt(off / norm));
     }
 }
 
 static void expect_fresh(const sizes *s, const float *params)
 {
-    double squares = 0.0;
-    for (size_t i = 0; i < s->begin[1]; i++) squares += (double)params[i] * params[i];
-    const double deviation = sqrt(squares / s->begin[1]), want = sqrt(2.0 / s->inputs);
-    expect(s->begin[1] < 1000 || fabs(deviation - want) < 0.2 * want,
-           "the deviation of a new w1 is %.3g, should be %.3g", deviation, want);
+    for (int part = 0; part < MLP_PARTS; part++) {
+        const size_t count = s->begin[part + 1] - s->begin[part];
+        const double columns = part == 0 ? s->inputs : s->hidden; /* of a matrix */
+        const double want = part % 2 ? 0.0 : sqrt(2.0 / columns);
+        double squares = 0.0;
+        for (size_t i = s->begin[part]; i < s->begin[part + 1]; i++)
+            squares += (double)params[i] * params[i];
+        const double deviation = sqrt(squares / count);
+        expect((want > 0 && count < 1000) || fabs(deviation - want) <= 0.2 * want,
+               "the deviation of a new %s is %.3g, should be %.3g", parts[part], deviation, want);
+    }
 }
 
 typedef struct training {

@@ -151,8 +151,14 @@ def two_networks(student, told):
     for _ in range(2):
         quietly(one.fit, x, y, epochs=1)
         quietly(other.fit, -x, y, epochs=1)
+    usual = quietly(student.NeuralNetworkGPU(6, 5, 3, lr=1e-3, seed=7).fit, x, y, epochs=2)[0]
+    other_seed = student.NeuralNetworkGPU(6, 5, 3, seed=8)
     words = ""
-    if not numpy.allclose(flat(alone), flat(one), atol=1e-5):
+    if not numpy.allclose(flat(alone), flat(usual), atol=1e-5):
+        words = "without lr a network learns something else than with lr=1e-3"
+    elif numpy.array_equal(flat(other_seed), flat(student.NeuralNetworkGPU(6, 5, 3, seed=7))):
+        words = "another seed gives the same weights"
+    elif not numpy.allclose(flat(alone), flat(one), atol=1e-5):
         words = "a network learned something else while another one lived"
     del other
     gc.collect()

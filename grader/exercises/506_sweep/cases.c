@@ -206,6 +206,13 @@ static void timed(const long *shape)
 
 static void expect_failed(const sweep_row *);
 
+static void expect_scaled(const char *what, double of_16, double of_2)
+{
+    expect(fabs(of_16 - 8.0 * of_2) <= 1e-3 * of_16,
+           "batch 16, scaled: %s is %.3f ms, should be 8 times the %.3f ms of batch 2", what, of_16,
+           of_2);
+}
+
 /* Batch 16 would take twice the budget, and 2 half of it; so would 3, which may fail. shape: the
  * last two batches, which of them fails, calls to warm up of the 4 */
 static void scaled(const long *shape)
@@ -232,9 +239,9 @@ static void scaled(const long *shape)
            "batch 16 was not timed: measured_at is %d, should be 2, the "
            "batch whose time was scaled",
            row->measured_at);
-    expect(fabs(row->ms - 8.0 * from->ms) <= 1e-3 * row->ms,
-           "batch 16, scaled: %.3f ms, should be 8 times the %.3f ms of batch 2", row->ms,
-           from->ms);
+    expect_scaled("the median", row->ms, from->ms);
+    expect_scaled("the fastest", row->fastest, from->fastest);
+    expect_scaled("the slowest", row->slowest, from->slowest);
     expect_throughput(row);
     expect(row->device_bytes == 0, "batch 16 was not run, and has device_bytes %zu",
            row->device_bytes);

@@ -247,6 +247,7 @@ static void updates(const long *shape)
     const float *params = gpt_random_params(&c);
     float *after = array_for(&c), limit = 0.0f;
     reference_gpt r = reference_gpt_create(&c, params);
+    r.beta1 = 0.8f, r.beta2 = 0.9f, r.eps = 1e-6f; /* not the usual ones */
     gpt_create_here(0, &c, params);
     for (int step = 0; step < shape[7]; step++) {
         const batch b = random_batch(&c, (int)shape[5], (int)shape[6]);
@@ -263,7 +264,7 @@ static void updates(const long *shape)
             {NULL, NULL},
         };
         const double norm = reference_gpt_update(&r, LR, DECAY, limit);
-        gpt_update_here(0, LR, DECAY, limit);
+        gpt_update_here(0, &r, LR, DECAY, limit);
         if (limit > 0) {
             const double kept = fmin(norm, limit), now = norm_here(0, &c);
             expect(fabs(now - kept) <= GPT_TOLERANCE * kept,
@@ -317,6 +318,7 @@ static void refused(const long *shape)
     refuse_forward(&c, 0, 1);
     refuse_forward(&c, 1, 0);
     forward_both(0, &r, b, true, true);
+    refuse_forward(&c, 1, c.context + 1); /* the pass before it is still the last */
     backward_both(0, &r, NULL);
     float loss = 7.0f, *logits = f32_array((size_t)rows * (size_t)seq * (size_t)c.vocab);
     call_cuda("gpt_forward", ARGS(handle(0), inout_f32("d_loss", &loss, 1),
@@ -398,6 +400,9 @@ EXERCISE(508) = {
     .file = "phase5_full_network/508_gpt/508_gpt.cu",
     .functions = {"gpt_create", "gpt_forward", "gpt_backward", "gpt_update", "gpt_get_grads",
                   "gpt_get_params", "gpt_free"},
+    .promises = {{"gpt_create", WAITS_FOR_ALL},
+                 {"gpt_get_grads", WAITS_FOR_ALL},
+                 {"gpt_get_params", WAITS_FOR_ALL}},
     .prerequisites = {208, 301, 303, 305, 311, 312, 313, 314},
     .own_prerequisites = true,
     .exponentials = true,

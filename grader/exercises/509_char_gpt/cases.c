@@ -79,10 +79,11 @@ static void ten_steps(const long *shape)
     enum { STEPS = 10 };
     const gpt_config c = gpt_config_of(shape);
     const size_t count = (size_t)shape[7], training = count - count / 10;
-    const gpt_training t = gpt_training_of((int)shape[5], (int)shape[6], STEPS);
+    gpt_training t = gpt_training_of((int)shape[5], (int)shape[6], STEPS);
     const float *params = gpt_random_params(&c);
     const int *text = random_i32(count, 0, c.vocab);
     float losses[STEPS];
+    t.weight_decay = 2.0f; /* shows in a loss */
     reference_gpt r = reference_gpt_create(&c, params);
     gpt_create_here(0, &c, params);
     for (int call = 0, done = 0; call < shape[8]; call++) {
@@ -483,16 +484,16 @@ static void leaves_the_network(const long *shape)
 
 /* ---- what cannot be -------------------------------------------------------------------------- */
 
-static void refuse_generate(int prompt, float temperature)
+static void refuse_generate(int count, int prompt, float temperature)
 {
     int out[3] = {0}, tokens[2] = {0};
     call_refused(INVALID, "gpt_generate",
-                 ARGS(handle(0), host(out_i32("h_out", out, 3)), i32(3),
+                 ARGS(handle(0), host(out_i32("h_out", out, 3)), i32(count),
                       host(in_i32("h_prompt", tokens, 2)), i32(prompt), f32(temperature), u64(1),
                       stream()));
 }
 
-static void refuse_training(size_t count, int batch, int seq)
+static void refuse_training(size_t count, int batch, int seq, int steps)
 {
     float out[2];
     const gpt_training t = gpt_training_of(batch, seq, 2);
@@ -500,7 +501,7 @@ static void refuse_training(size_t count, int batch, int seq)
     call_refused(INVALID, "gpt_train",
                  ARGS(handle(0), host(out_f32("h_losses", out, 2)),
                       host(in_i32("h_tokens", text, count)), u64(count),
-                      host(in_bytes("training", &t, sizeof t)), i32(2), stream()));
+                      host(in_bytes("training", &t, sizeof t)), i32(steps), stream()));
     call_refused(INVALID, "gpt_validate",
                  ARGS(handle(0), host(out_f32("h_loss", out, 1)),
                       host(in_i32("h_tokens", text, count)), u64(count), i32(batch), i32(seq),
@@ -516,13 +517,13 @@ static void refused(const long *shape)
     float losses[2];
     const gpt_training t = gpt_training_of(1, seq, 2);
     gpt_create_here(0, &c, gpt_random_params(&c));
-    refuse_generate(0, 1.0f);
-    refuse_generate(1, -1.0f);
-    refuse_generate(1, NAN);
-    refuse_training((size_t)seq, 1, seq);
-    refuse_training(100 * (size_t)seq, 0, seq);
-    refuse_training(100 * (size_t)seq, 1, 0);
-    refuse_training(100 * (size_t)seq, 1, seq + 1);
+    refuse_generate(3, 0, 1.0f);
+    refuse_generate(3, 1, NAN);
+    refuse_generate(0, 1, -1.0f); /* of nothing, too */
+    refuse_training((size_t)seq, 1, seq, 0);
+    refuse_training(100 * (size_t)seq, 0, seq, 2);
+    refuse_training(100 * (size_t)seq, 1, 0, 2);
+    refuse_training(100 * (size_t)seq, 1, seq + 1, 2);
     generate_here(0, &out, 0, &prompt, 1, 1.0f, 1);
     train_here(0, &c, losses, random_i32((size_t)seq + 1, 0, c.vocab), (size_t)seq + 1, &t, 2);
     validate_here(0, random_i32(10 * (size_t)(seq + 1), 0, c.vocab), 10 * (size_t)(seq + 1), 1,
@@ -533,6 +534,7 @@ static void refused(const long *shape)
 static const grading_case cases[] = {
     {.name = "learning rate", .run = learning_rate, .shape = {20, 5}, .once = true},
     {.name = "learning rate, no warmup", .run = learning_rate, .shape = {9, 0}, .once = true},
+    {.name = "learning rate, all warmup", .run = learning_rate, .shape = {6, 6}, .once = true},
     {.name = "ten steps", .run = ten_steps, .shape = {19, 9, 2, 2, 12, 2, 9, 120, 1}, .once = true},
     {.name = "ten steps in three calls",
      .run = ten_steps,
@@ -598,6 +600,7 @@ EXERCISE(509) = {
     .functions = {"gpt_learning_rate", "gpt_train", "gpt_validate", "gpt_generate", "gpt_save",
                   "gpt_load"},
     .prerequisites = {301, 303, 304, 311, 312, 508},
+    .promises = {{"gpt_save", WAITS_FOR_ALL}},
     .host_copies = true,
     .own_prerequisites = true,
     .exponentials = true,

@@ -358,10 +358,11 @@ static void no_squares(const long *shape)
 
 static void refuse(gpt_config c, int rows, int seq)
 {
-    const float *params = f32_array(100000);
+    enum { ROOM = 500000 }; /* for all of these */
+    const float *params = f32_array(ROOM);
     call_refused(INVALID, "gpt2_create",
                  ARGS(handle_out(1), host(in_bytes("config", &c, sizeof c)),
-                      host(in_f32("h_params", params, 100000)), i32(rows), i32(seq)));
+                      host(in_f32("h_params", params, ROOM)), i32(rows), i32(seq)));
 }
 
 /* After what was refused, a network works as ever. */
@@ -370,6 +371,7 @@ static void refused(const long *shape)
     const gpt_config c = {5, 4, 1, 1, 64};
     refuse((gpt_config){5, 4, 1, 3, 64}, 1, 4); /* heads do not divide the channels */
     refuse((gpt_config){5, 4, 1, 2, 64}, 1, 4); /* heads of 32 */
+    refuse((gpt_config){5, 4, 1, 1, 192}, 1, 4);
     refuse((gpt_config){5, 4, 0, 1, 64}, 1, 4);
     refuse(c, 0, 4);
     refuse(c, 1, 0);
@@ -574,6 +576,10 @@ EXERCISE(510) = {
     .prerequisites = {208, 314, CHALLENGE(3, 'a'), CHALLENGE(4, 'c'), CHALLENGE(4, 'd'),
                       CHALLENGE(4, 'i'), CHALLENGE(4, 'j')},
     .sm_90a = true,
+    .promises = {{"gpt2_create", HAS_WAITED},
+                 {"gpt2_train_step", ALLOCATES_ON_ITS_STREAM},
+                 {"gpt2_get_grads", WAITS_FOR_ALL},
+                 {"gpt2_get_params", WAITS_FOR_ALL}},
     .own_prerequisites = true,
     .exponentials = true,
     .baseline_file = "grader/exercises/4a_matmul_mma/baseline.cu",

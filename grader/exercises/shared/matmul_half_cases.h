@@ -53,7 +53,7 @@ void half_timed(const char *function, const long *shape);
 #define MATMUL_HALF_WIDE_ROWS(...)                                                                 \
     MATMUL_ROWS, MATMUL_HALF_ROWS,                                                                 \
         {.name = "rows of 16 bytes, k=0", .run = run_exact, .shape = {5, 8, 0}},                   \
-        {.name = "rows of 16 bytes, nan", .run = run_nan, .shape = {37, 48, 32}}, __VA_ARGS__,     \
+        {.name = "rows of 16 bytes, nan", .run = run_nan, .shape = {37, 48, 72}}, __VA_ARGS__,     \
         {.name = "64x64x328", .run = run_random, .shape = {64, 64, 328}},                          \
         LONG_ROW("65543x8x8", run_random, 65543, 8, 8),                                            \
         LONG_ROW("3x65544x8", run_random, 3, 65544, 8),                                            \

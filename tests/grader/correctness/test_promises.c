@@ -40,6 +40,8 @@ static const struct {
      "it calls cudaMemsetAsync; its contract says that it works on the stream that it is given"},
     {{"f", HAS_WAITED, 0}, {.pending = 1}, "it returns without waiting for what it started"},
     {{"f", HAS_WAITED, 0}, {.pending = 0}, NULL},
+    {{"f", WAITS_FOR_ALL, 0}, {.waited = 0}, "it does not wait for the device"},
+    {{"f", WAITS_FOR_ALL, 0}, {.waited = 1}, NULL},
     {{"f", LEAVES_ITS_COPY, 0}, {.pending = 1}, NULL},
     {{"f", LEAVES_ITS_COPY, 0}, {.pending = 0}, "f: it waits for its copy"},
     {{"f", 0, 0}, {.deeds[DEED_LEGACY] = {1, "cudaMemcpy"}}, NULL},

@@ -219,6 +219,8 @@ static cudaError_t train(mlp *net, float *h_loss, batch b, float lr, cudaStream_
 cudaError_t mlp_train_batch(mlp *net, float *h_loss, const float *d_x, const int *d_labels,
                             int rows, float lr, cudaStream_t stream)
 {
+    if (h_loss) *h_loss = 0.0f;
+    if (rows == 0) return cudaSuccess;
     batch b = {d_x, d_labels, NULL, rows};
     return train(net, h_loss, b, lr, stream);
 }
@@ -257,6 +259,7 @@ cudaError_t train_mnist(mlp *net, float *h_loss, float *h_accuracy, const float 
                         float lr, unsigned long long seed, cudaStream_t stream)
 {
     const int training = count - validation;
+    if (training < 1 || rows < 1) return cudaErrorInvalidValue;
     float *images;
     int *labels, *order;
     std::vector<int> h_order(training);

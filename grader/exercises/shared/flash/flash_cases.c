@@ -59,7 +59,7 @@ void flash_other_scale(const char *function, const long *shape)
 {
     attention a = random_attention(shape);
     a.scale *= -1.7f;
-    a.causal *= 2;
+    a.causal *= -3;
     check(function, &a, 0);
     a.scale = 0.0f;
     check(function, &a, 0);

@@ -56,10 +56,10 @@ void gpt_backward_here(int net)
     call_cuda("gpt_backward", ARGS(handle(net), stream()));
 }
 
-void gpt_update_here(int net, float lr, float weight_decay, float max_norm)
+void gpt_update_here(int net, const reference_gpt *r, float lr, float weight_decay, float max_norm)
 {
-    call_cuda("gpt_update", ARGS(handle(net), f32(lr), f32(0.9f), f32(0.95f), f32(1e-8f),
-                                 f32(weight_decay), f32(max_norm), stream()));
+    call_cuda("gpt_update", ARGS(handle(net), f32(lr), f32((float)r->beta1), f32((float)r->beta2),
+                                 f32((float)r->eps), f32(weight_decay), f32(max_norm), stream()));
 }
 
 void gpt_get_here(const char *function, int net, const gpt_config *c, float *out)

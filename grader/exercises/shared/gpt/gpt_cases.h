@@ -34,6 +34,7 @@ typedef struct reference_gpt {
     double *slack; /* [gpt_params] how far an honest network may be off after the updates so far */
     double
         rounding; /* of a gradient, relative to the largest of its array; at first that of fp32 */
+    double beta1, beta2, eps; /* of AdamW; at first 0.9, 0.95, 1e-8 */
     int step;
     gpt_mistake mistake; /* of its forward pass */
 
@@ -53,7 +54,7 @@ double reference_gpt_forward(reference_gpt *, const int *tokens, const int *targ
                              int seq);
 /** The gradients of the last forward pass. */
 void reference_gpt_backward(reference_gpt *);
-/** AdamW with beta 0.9 and 0.95, epsilon 1e-8, as gpt_update. @return the norm before clipping */
+/** AdamW, as gpt_update. @return the norm before clipping */
 double reference_gpt_update(reference_gpt *, double lr, double weight_decay, double max_norm);
 
 /** A run of `steps` steps of which a third is warmup, with a seed of the case. */
@@ -69,7 +70,8 @@ void gpt_create_here(int net, const gpt_config *, const float *params);
 void gpt_forward_here(int net, const gpt_config *, float *loss, float *logits, const int *tokens,
                       const int *targets, int batch, int seq);
 void gpt_backward_here(int net);
-void gpt_update_here(int net, float lr, float weight_decay, float max_norm);
+/** With the betas and eps of the reference. */
+void gpt_update_here(int net, const reference_gpt *, float lr, float weight_decay, float max_norm);
 void gpt_get_here(const char *function, int net, const gpt_config *, float *out);
 void gpt_free_here(int net);
 

@@ -172,7 +172,10 @@ reference_gpt reference_gpt_create(const gpt_config *c, const float *params)
                          .v = f64_array(n),
                          .head_grad = f64_array(gpt_wpe(c)),
                          .slack = f64_array(n),
-                         .rounding = FP32_ROUNDING};
+                         .rounding = FP32_ROUNDING,
+                         .beta1 = 0.9,
+                         .beta2 = 0.95,
+                         .eps = 1e-8};
     for (size_t i = 0; i < n; i++) net.params[i] = params[i];
     return net;
 }
@@ -348,9 +351,6 @@ void reference_gpt_backward(reference_gpt *net)
 
 /* ---- one step of AdamW ----------------------------------------------------------------------- */
 
-#define BETA1 0.9
-#define BETA2 0.95
-
 static double clip(reference_gpt *net, double max_norm)
 {
     double squares = 0.0;
@@ -367,16 +367,17 @@ static double clip(reference_gpt *net, double max_norm)
  * is 0 but for rounding) its rounding decides what the step is. */
 static void update_array(reference_gpt *net, const gpt_array *a, double lr, double decay)
 {
-    const double correct1 = 1.0 - pow(BETA1, net->step), correct2 = 1.0 - pow(BETA2, net->step);
+    const double beta1 = net->beta1, beta2 = net->beta2;
+    const double correct1 = 1.0 - pow(beta1, net->step), correct2 = 1.0 - pow(beta2, net->step);
     double largest = 0.0;
     for (size_t i = a->begin; i < a->begin + a->rows * a->cols; i++) {
         largest = fmax(largest, fabs(net->grad[i]));
     }
     for (size_t i = a->begin; i < a->begin + a->rows * a->cols; i++) {
         const double g = net->grad[i];
-        net->m[i] = BETA1 * net->m[i] + (1.0 - BETA1) * g;
-        net->v[i] = BETA2 * net->v[i] + (1.0 - BETA2) * g * g;
-        const double root = sqrt(net->v[i] / correct2) + 1e-8;
+        net->m[i] = beta1 * net->m[i] + (1.0 - beta1) * g;
+        net->v[i] = beta2 * net->v[i] + (1.0 - beta2) * g * g;
+        const double root = sqrt(net->v[i] / correct2) + net->eps;
         net->slack[i] += lr * fmin(2.0, net->rounding * largest / root);
         net->params[i] -= lr * (net->m[i] / correct1 / root + decay * net->params[i]);
     }
