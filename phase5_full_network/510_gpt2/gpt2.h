@@ -17,7 +17,7 @@ typedef struct gpt2 gpt2;
 
 /**
  * A network of 508 for training, with AdamW's means at 0, for exactly this batch and sequence. All
- * memory is allocated here.
+ * memory is allocated here, and all work is over when it returns.
  *
  * Parameters, their gradients and all sums are fp32. Weights may be rounded to bf16 before they are
  * multiplied, activations and their gradients whenever they go to memory. No array has seq x seq
