@@ -153,9 +153,9 @@ expect 'right work passes' grep -q '"status": "passed"' "$work/there"
 expect 'with the verdicts that the whole course gives' diff "$work/here" "$work/there"
 
 stops_unwritten() ( # before it trains
-    cd "$handout" && ln -s "$work/build" build && says 'no other: 513' make -o all BUILD=build SUBMISSION=. BACKEND=cpu GPUS=2 gpt &&
+    cd "$handout" && ln -s "$work/build" build && says 'no reference: 513' make -o all BUILD=build SUBMISSION=. BACKEND=cpu GPUS=2 gpt &&
         says 'when these are written' make -o all BUILD=build SUBMISSION=. BACKEND=cpu GPUS=2 gpt && [ ! -e build/gpt ] &&
-        says 'no other: 502' make -o all BUILD=build SUBMISSION=. BACKEND=cpu FAST=1 mnist && [ ! -e build/mnist ]
+        says 'no reference: 502' make -o all BUILD=build SUBMISSION=. BACKEND=cpu FAST=1 mnist && [ ! -e build/mnist ]
 )
 [ -z "${CUCC_FRONTEND:-}" ] || expect 'a program stops when what it is about is not written' stops_unwritten
 cp solutions/phase5_full_network/509_char_gpt/*.cu* "$handout/phase5_full_network/509_char_gpt"
