@@ -165,7 +165,7 @@ static void name_shape(const grading_case *c, case_result *r)
     r->message = message;
 }
 
-/* A case of which one run is enough: by its table, or before a count that alone is looked at. */
+/* One run is enough where the table says so, and before a count that alone is of interest. */
 static bool runs_once(const grading_case *c)
 {
     return c->once || (running->options->case_start && running->options->metric_start);
@@ -209,8 +209,8 @@ static void run_trials(const grading_case *c, unsigned long long seed)
     expect_promises_kept();
 }
 
-/* Who waits for a processor does not hang: as many times as long as there are exercises at a time,
- * or programs for each processor. */
+/* A call that waits for a processor does not hang: its deadline grows with the exercises that run at
+ * a time, or with the load per processor. */
 double times_as_long(const options *o)
 {
     double in_line = 0.0; /* of the last minute */

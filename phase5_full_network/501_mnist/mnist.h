@@ -36,9 +36,9 @@ cudaError_t mlp_get_params(mlp *net, float *h_params);
 cudaError_t mlp_free(mlp *net);
 
 /**
- * The training loop: shuffle, batches (the last one may be short), epochs. The last `validation`
- * images are never trained on; they are scored after each epoch. Without an image to train on, or
- * with a batch below 1, it returns cudaErrorInvalidValue.
+ * The training loop. Each epoch shuffles the images anew and takes them in batches, of which the
+ * last may be short. The last `validation` images are never trained on; they are scored after each
+ * epoch. Without an image to train on, or with a batch below 1, it returns cudaErrorInvalidValue.
  * @param h_loss     [epochs] mean training loss over all images of the epoch
  * @param h_accuracy [epochs] share of validation images classified right, 0 .. 1; 0 without any
  * @param h_images   [count x MLP_INPUTS], host
