@@ -1,11 +1,13 @@
 /*
  * hopper.cu: launches that use what only compute capability 9.0 has: the TMA, mbarriers, wgmma,
  * clusters. Counted by softgpu, and measured on a GPU, as those of kernels.cu are. First small
- * kernels, one for each unit, then the course's own solutions of 416 and 417.
+ * kernels, one for each unit, then the course's own solutions of 4b, 416 and 417.
  *
  * What another SM would change is not asked: each launch has a block for each of its tiles.
  */
 #include "launch.cuh"
+
+#include <cuda_bf16.h>
 
 #include "optimization.h"
 
@@ -355,6 +357,12 @@ LAUNCH("wgmma, swizzled tiles")
 }
 
 /* ---- the course's own ------------------------------------------------------------------------ */
+
+LAUNCH("4b matmul_wgmma, 256 x 256 x 128")
+{
+    const __nv_bfloat16 *a = (const __nv_bfloat16 *)in.any;
+    must(matmul_wgmma(out.f, a, a + 256 * 128, 256, 256, 128, 0), "4b");
+}
 
 LAUNCH("416 transpose_tma, 256 x 192")
 {

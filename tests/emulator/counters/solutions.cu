@@ -91,6 +91,12 @@ LAUNCHES("303 linear_backward", 3)
                              SIDE, DEPTH, ODD, 0));
 }
 
+LAUNCH("404 linear_forward_fused")
+{
+    must_run(linear_forward_fused(results(0), results(2), floats(0), floats(4), floats(8), SIDE,
+                                  DEPTH, ODD, 0));
+}
+
 LAUNCH("404 conv_bn_relu")
 {
     must_run(conv_bn_relu(results(0), floats(0), floats(1), floats(2), floats(3), floats(4),
