@@ -14,11 +14,11 @@ DELAY = 0.02  # seconds that a launch takes at least, where its rate is looked a
 class Cuda:
     """Stands where the student's `cuda` stood, and counts its calls. The call number `at` is not
     made and returns `error`, or is made and Ctrl-C comes right after it. A launch is over when the
-    device was waited for, and `delay` later."""
+    device was waited for, and `delay` later. `held`: allocations of the device that were not freed."""
 
     def __init__(self, student, at=0, error=None, delay=0.0):
         self.student, self.real, self.at, self.error = student, student.cuda, at, error
-        self.delay = delay
+        self.delay, self.held = delay, 0
         self.calls, self.refused, self.launched, self.copying = 0, "", False, 0.0
 
     def __enter__(self):
@@ -39,6 +39,10 @@ class Cuda:
                 return self.error
             begin = time.perf_counter()
             result = real(*arguments)
+            if result == 0 and "cudaMalloc" in name:
+                self.held += bool(arguments[1])  # of 0 bytes there is none
+            if result == 0 and "cudaFree" in name:
+                self.held -= bool(arguments[0])
             if self.delay and "Memcpy" in name:
                 time.sleep(self.delay)
                 self.copying += time.perf_counter() - begin
@@ -182,20 +186,12 @@ def rate(student, told, n):
     tell(told, words)
 
 
-def kept(student):
-    """@return the bytes of the device that are free"""
-    gc.collect()
-    free, total = ctypes.c_size_t(), ctypes.c_size_t()
-    student.cuda.cudaMemGetInfo(ctypes.byref(free), ctypes.byref(total))
-    return free.value
-
-
 def broken_off(student, at, error):
     """@return what is wrong when call number `at` fails, or None when there are fewer"""
     a = numpy.arange(30 * 7, dtype=numpy.float32).reshape(30, 7)
     how = "was refused memory" if error else "was interrupted"
     kind = RuntimeError if error else KeyboardInterrupt
-    before, words = kept(student), ""
+    words = ""
     with Cuda(student, at, error) as cuda:
         try:
             student.matmul(a, a.T)
@@ -206,9 +202,10 @@ def broken_off(student, at, error):
         except kind as raised:
             if error and "memory" not in str(raised):
                 words = f"raised {raised}, where cudaGetErrorString says: out of memory"
-    if words or kept(student) >= before:
+        gc.collect()
+    if words or cuda.held <= 0:
         return words
-    return f"keeps {before - kept(student)} bytes of device memory when call {at} of `cuda` {how}"
+    return f"keeps {cuda.held} allocations of the device when call {at} of `cuda` {how}"
 
 
 def breaking_off(student, told, error):

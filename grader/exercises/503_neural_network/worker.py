@@ -172,7 +172,7 @@ def network_broken_off(student, at, error):
     x, y = clusters(4, 20, 3, 2)
     how = "was refused memory" if error else "was interrupted"
     kind = RuntimeError if error else KeyboardInterrupt
-    before, words, network = kept(student), "", None
+    words, network = "", None
     with Cuda(student, at, error) as cuda:
         try:
             network = student.NeuralNetworkGPU(3, 4, 2)
@@ -183,12 +183,13 @@ def network_broken_off(student, at, error):
                 words = f"went on when call {at} {how}"
         except kind:
             pass
-    if network and not words and not 0 <= network.evaluate(x[:9], y[:9]) <= 1:
-        words = f"is of no use when call {at} {how}"
-    del network
-    if words or kept(student) >= before:
+        if network and not words and not 0 <= network.evaluate(x[:9], y[:9]) <= 1:
+            words = f"is of no use when call {at} {how}"
+        del network
+        gc.collect()
+    if words or cuda.held <= 0:
         return words
-    return f"keeps {before - kept(student)} bytes of device memory when call {at} of `cuda` {how}"
+    return f"keeps {cuda.held} allocations of the device when call {at} of `cuda` {how}"
 
 
 def network_breaking_off(student, told, error):
