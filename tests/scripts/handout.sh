@@ -40,7 +40,7 @@ nothing_in() { # PATTERNS
 distinctive() {
     { git ls-files -coz --exclude-standard -- common grader emulator programs 'phase*/*.h' \
         'solutions/phase*/*_tile.cuh' tools/setup.sh && find "$COURSE_BUILD"/skeletons -type f -print0; } |
-        grep -zvE '/exercises/[^/]*/(wrong|right|slow|fast|hostile)/|/(baseline\.|(layerwise|host_layers|cpu_network)\.c$)' |
+        grep -zvE '/exercises/[^/]*/(wrong|right|slow|fast|hostile)/|/(baseline\.|(layerwise|host_layers|cpu_network)\.c$)|^programs/gpt/llama/' |
         xargs -0 cat >"$work/public"
     find solutions/phase* grader/exercises/*/baseline.c* -type f ! -name '*_tile.cuh' -exec cat {} + |
         sed 's/^ *//' | sort -u |
