@@ -159,9 +159,10 @@ stops_unwritten() ( # before it trains
 )
 [ -z "${CUCC_FRONTEND:-}" ] || expect 'a program stops when what it is about is not written' stops_unwritten
 cp solutions/phase5_full_network/509_char_gpt/*.cu* "$handout/phase5_full_network/509_char_gpt"
-program_without_cpu() ( # DEVICE=cpu has words for it
+program_without_cpu() ( # DEVICE=cpu has words for it, and so has ARCH=llama
     cd "$handout" && make BUILD=build SUBMISSION=. BACKEND=cpu gpt-program &&
         says 'not in this copy' build/gpt sample --device cpu &&
+        says 'not in this copy' make BUILD=build SUBMISSION=. BACKEND=cpu ARCH=llama gpt-program &&
         says 'No such file' build/gpt sample --device gpu --checkpoint "$work/none"
 )
 [ -z "${CUCC_FRONTEND:-}" ] || expect "a program goes without the CPU's network" program_without_cpu
