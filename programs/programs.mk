@@ -2,6 +2,7 @@
 #
 #   TEXT=FILE STEPS=N EVERY=N LAYERS=N HEADS=N CHANNELS=N CONTEXT=N BATCH=N LR=X DROPOUT=X RESUME=1
 #                          for make gpt: build/gpt --help
+#   ARCH=llama             for make gpt and sample: a network of Llama blocks, with as many parameters
 #   CHECKPOINT=FILE PROMPT=TEXT COUNT=N TEMPERATURE=X  for make sample (CHECKPOINT: for make gpt, too)
 #   DATA=FILE MEGABYTES=N  for make train_from_nvme: a file on the drive, written and removed
 #   DEVICE=cpu|gpu|N       for make cuda_demo, gpt and sample (default: the best one)
@@ -32,21 +33,28 @@ mnist-program:
 # What was given of these, as options of the program.
 gpt_options = $(foreach o,$(1),$(if $($(o)),--$(shell echo $(o) | tr A-Z a-z) "$$$(o)"))
 
-gpt: all ## train the GPT of exercises 508 and 509 on TEXT (default: Tiny Shakespeare); STEPS, RESUME=1, DEVICE; FAST=1: with 510; GPUS=2: with 513, COMM=nccl
+gpt: all ## train the GPT of exercises 508 and 509 on TEXT (default: Tiny Shakespeare); STEPS, RESUME=1, DEVICE; ARCH=llama: with 3c; FAST=1: with 510; GPUS=2: with 513, COMM=nccl
 	$(MAKE) gpt-program
 	mkdir -p results
-	"$(BUILD)/gpt" train --curve results/gpt.tsv $(if $(RESUME),--resume) $(if $(FAST),--fast) $(call gpt_options,$(GPT_OF_BOTH) GPUS COMM TEXT STEPS EVERY LAYERS HEADS CHANNELS CONTEXT BATCH LR DROPOUT)
-	if command -v gnuplot >/dev/null; then gnuplot -e "table='results/gpt.tsv'" programs/gpt/loss.gp; fi
+	"$(BUILD)/$(NETWORK)" train --curve results/$(NETWORK).tsv $(if $(RESUME),--resume) $(if $(FAST),--fast) $(call gpt_options,$(GPT_OF_BOTH) GPUS COMM TEXT STEPS EVERY LAYERS HEADS CHANNELS CONTEXT BATCH LR DROPOUT)
+	if command -v gnuplot >/dev/null; then gnuplot -e "table='results/$(NETWORK).tsv'" programs/gpt/loss.gp; fi
 
 sample: all ## let the network in make gpt's CHECKPOINT write text: PROMPT, COUNT, TEMPERATURE
 	$(MAKE) gpt-program
-	"$(BUILD)/gpt" sample $(call gpt_options,$(GPT_OF_BOTH))
+	"$(BUILD)/$(NETWORK)" sample $(call gpt_options,$(GPT_OF_BOTH))
 
 GPT_OF_BOTH = DEVICE CHECKPOINT PROMPT COUNT TEMPERATURE SEED
 
+NETWORK     = $(if $(filter llama,$(ARCH)),llama,gpt)
+REFUSE_ARCH = $(if $(filter-out gpt llama,$(ARCH)),echo "ARCH=$$ARCH: gpt or llama?" >&2; exit 2, \
+    $(if $(filter llama,$(ARCH)),$(if $(FAST)$(GPUS),echo 'ARCH=llama: without FAST=1 and GPUS=N' >&2; exit 2, \
+    $(if $(LLAMA_SRC),,echo 'ARCH=llama: its network is not in this copy of the course' >&2; exit 2))))
+LLAMA_SRC   = $(wildcard programs/gpt/llama/*.c programs/gpt/llama/*.cu)
+
 gpt-program:
 	$(REFUSE_ODD_NAME)
-	$(call WRITTEN,508 509$(if $(wildcard programs/gpt/cpu_network.c), 108 109 111)$(if $(FAST), 510)$(if $(GPUS), 513)); $(MAKE) $(BUILD)/gpt NEEDED="$$needed"
+	$(REFUSE_ARCH)
+	$(call WRITTEN,508 509$(if $(wildcard programs/gpt/cpu_network.c), 108 109 111)$(if $(filter llama,$(NETWORK)), 3c)$(if $(FAST), 510)$(if $(GPUS), 513)); $(MAKE) $(BUILD)/$(NETWORK) NEEDED="$$needed"
 
 STUDY = $${OUTPUT:-results}
 study: all ## measure what bounds the autoencoder of 511: study.tsv, study.txt and a picture in OUTPUT (BATCHES="32 512")
@@ -103,7 +111,7 @@ $(BUILD)/program/$(BACKEND)/%.cu.o: %.cu
 
 -include $(if $(NEEDED)$(filter $(BUILD)/bench_%,$(MAKECMDGOALS)),$(shell find $(BUILD)/program -name '*.d' 2>/dev/null))
 
-.PHONY: $(BUILD)/gpt cuda_nn optimized_ops package mnist-program study study-program resnet18 $(BUILD)/resnet18 cuda_demo $(BUILD)/cuda_demo train_from_nvme $(BUILD)/train_from_nvme
+.PHONY: $(BUILD)/gpt $(BUILD)/llama cuda_nn optimized_ops package mnist-program study study-program resnet18 $(BUILD)/resnet18 cuda_demo $(BUILD)/cuda_demo train_from_nvme $(BUILD)/train_from_nvme
 REFUSE_ODD_NAME = case $$SUBMISSION in *[!a-zA-Z0-9_./-]*) echo 'make $@: the name of SUBMISSION is too odd for it'; exit 2 ;; esac
 
 resnet18: all ## build the program that times five ResNet-18s: build/resnet18 --help
@@ -124,13 +132,13 @@ $(BUILD)/cuda_demo: $(call PROGRAM_O,$(wildcard programs/backend/*.c programs/ba
 	echo 'link $@'
 	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(CUDA_CC_FLAGS) -lcublas -lm -o $@
 
-$(BUILD)/gpt: $(call PROGRAM_O,$(wildcard programs/gpt/*.c) $(if $(FAST),programs/gpt/fast/fast.c programs/gpt/fast/dropout.cu) $(if $(GPUS),$(wildcard programs/gpt/team/*.c)))
+$(BUILD)/gpt $(BUILD)/llama: $(call PROGRAM_O,$(wildcard programs/gpt/*.c) $(if $(filter llama,$(NETWORK)),$(LLAMA_SRC)) $(if $(FAST),programs/gpt/fast/fast.c programs/gpt/fast/dropout.cu) $(if $(GPUS),$(wildcard programs/gpt/team/*.c)))
 	echo 'link $@'
 	$(CUDA_CC) $^ $(filter %.so,$(NEEDED)) $(GPT_WRAPPED:%=-Xlinker --wrap=%) \
 	    $(if $(GPUS),-Xlinker --wrap=allreduce_ring -ldl) $(CUDA_CC_FLAGS) -lm -o $@
 
-# dropout.c and the files of fast/ stand between the network and these.
-GPT_WRAPPED = attention_naive attention_naive_backward $(if $(FAST),adam_update_groups attention_flash3 attention_flash3_backward)
+# dropout.c and the files of fast/ stand between the network and these; llama/ has a network of its own.
+GPT_WRAPPED = attention_naive attention_naive_backward $(if $(filter llama,$(NETWORK)),gpt_forward gpt_backward gpt_update) $(if $(FAST),adam_update_groups attention_flash3 attention_flash3_backward)
 
 # From a file to a trained network, by io_uring and cuFile too, where they are.
 URING  = $(if $(shell $(CC) -E -include liburing.h -x c /dev/null >/dev/null 2>&1 && echo yes),-DWITH_URING -luring)

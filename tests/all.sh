@@ -309,6 +309,7 @@ programs() {
     of=$machinery
     with=$networks         part 'five ResNet-18s'                 tests/programs/resnet18.sh
     with="$networks 108 3a 4c 4d 4i" part 'a GPT that writes'       tests/programs/gpt.sh
+    with="$networks 108 3c"        part 'a GPT of Llama blocks'       tests/programs/llama.sh
     with="$networks 104 206 211"   part 'the stages in one table' tests/scripts/stages.sh
     with="$networks 401 409 411 412 416 4c 4d 4g 4i 4j 512" part 'operations for PyTorch' tests/programs/torch_ops.sh
     with="$networks 106 107 108 111 214 306 401 407 409 411 412 413 4g 5c" part 'a layer and memory in two tables' tests/scripts/layer.sh

@@ -46,7 +46,7 @@ is_for_students() { # FILE
     tools/class* | tools/measure* | tools/pictures.sh | tools/layouts.awk | tools/documents.sh | tools/changed.sh | tools/facts.awk | tools/course.awk | docs/report.* | tools/numbers.awk | tools/mutants/* | tools/mistakes.sh | tools/sanitize_corpus.sh) false ;;
     docs/class.md | docs/results/class.md | docs/handout.md | docs/cheating.md | CONTRIBUTING.md | .ci/*) false ;;
     programs/resnet18/layerwise.c | programs/resnet18/host_layers.c) false ;; # like 504's
-    programs/gpt/cpu_network.c) false ;; # like 508's and 509's
+    programs/gpt/cpu_network.c | programs/gpt/llama/*) false ;; # like 508's and 509's
     bench/* | tools/report*) false ;; # they hold kernels like those of the solutions
     esac
 }

@@ -6,9 +6,7 @@
  */
 #include "cpu.h"
 #include "program.h"
-#include "random.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -371,42 +369,11 @@ static cudaError_t validate(gpt *net, float *h_loss, const int *text, size_t cou
     return cudaSuccess;
 }
 
-/* At temperature 0 it is the first of the largest logits. */
-static int choose(const float *logits, int vocab, float temperature, random_state *rng)
+static cudaError_t next(gpt *net, float *h_logits, const int *text, int seen)
 {
-    int best = 0;
-    double sum = 0.0, so_far = 0.0;
-    for (int v = 1; v < vocab; v++) best = logits[v] > logits[best] ? v : best;
-    if (temperature == 0.0f) return best;
-    const double high = logits[best], u = random_uniform(rng, 0.0f, 1.0f);
-    for (int v = 0; v < vocab; v++) sum += exp((logits[v] - high) / temperature);
-    for (int v = 0; v < vocab; v++) {
-        so_far += exp((logits[v] - high) / temperature);
-        if (so_far > u * sum) return v;
-    }
-    return vocab - 1;
-}
-
-static cudaError_t generate(gpt *net, int *h_out, int count, const int *h_prompt, int prompt,
-                            float temperature, unsigned long long seed, cudaStream_t stream)
-{
-    const int context = net->config.context, V = net->config.vocab;
-    int *text = malloc(((size_t)prompt + (size_t)count) * sizeof *text);
-    cudaError_t error = text ? cudaSuccess : cudaErrorMemoryAllocation;
-    random_state rng = random_seed(seed);
-    size_t first = 0;
-    (void)stream;
-    if (text) memcpy(text, h_prompt, (size_t)prompt * sizeof *text);
-    for (int i = 1; i < prompt + count && !error; i++) { /* text[first .. i - 1] is what it sees */
-        if (i - (int)first > context) first = (size_t)(i - 1 - context / 2); /* as 509 does */
-        if (i < prompt) continue;
-        const int seen = i - (int)first;
-        error = forward(net, text, &first, 1, seen);
-        if (error) break;
-        text[i] = choose(net->activations->logits + (size_t)(seen - 1) * V, V, temperature, &rng);
-    }
-    if (!error) memcpy(h_out, text + prompt, (size_t)count * sizeof *text);
-    free(text);
+    const size_t begin = 0, V = net->config.vocab;
+    const cudaError_t error = forward(net, text, &begin, 1, seen);
+    if (!error) memcpy(h_logits, net->activations->logits + (seen - 1) * V, V * sizeof *h_logits);
     return error;
 }
 
@@ -456,7 +423,7 @@ const gpt_functions *functions_on_cpu(void)
     static const gpt_functions functions = {.create = create,
                                             .step = step,
                                             .validate = validate,
-                                            .generate = generate,
+                                            .next = next,
                                             .save = save,
                                             .load = load,
                                             .release = release,

@@ -53,6 +53,22 @@ static const char *const what_is_wrong[] = {
     [WEIGHTS_CORRUPT] = "damaged: the checksum is wrong",
 };
 
+static const char *magic_of(const gpt_functions *of)
+{
+    return of->magic ? of->magic : GPT_MAGIC;
+}
+
+/* Is it of a network that this program was not made for? Then it has been said. */
+static bool is_of_other(const gpt_functions *of, const char *path, const unsigned char *file,
+                        size_t bytes)
+{
+    const char *other = of->magic ? GPT_MAGIC : LLAMA_MAGIC;
+    if (bytes < strlen(other) || memcmp(file, other, strlen(other)) != 0) return false;
+    say(path, of->magic ? "the checkpoint of a GPT: it is read without ARCH=llama"
+                        : "a checkpoint of Llama blocks: it is read with ARCH=llama");
+    return true;
+}
+
 /* A network of the shape that the header speaks of, if there could be one in so many bytes. */
 static gpt *network_for(const gpt_functions *of, const unsigned char *file, size_t bytes,
                         weights_status *status)
@@ -62,7 +78,7 @@ static gpt *network_for(const gpt_functions *of, const unsigned char *file, size
     *status = WEIGHTS_FOREIGN;
     if (bytes < sizeof header) return NULL;
     memcpy(&header, file, sizeof header);
-    if (memcmp(header.magic, GPT_MAGIC, sizeof header.magic) != 0) return NULL;
+    if (memcmp(header.magic, magic_of(of), sizeof header.magic) != 0) return NULL;
     const gpt_config *c = &header.config;
     *status = WEIGHTS_MISMATCH;
     if (!gpt_config_is_valid(c) || c->vocab != BYTES) return NULL;
@@ -82,7 +98,12 @@ gpt *read_checkpoint(const gpt_functions *of, const char *path)
     weights_status status;
     unsigned char *file = contents_of(path, &bytes);
     if (!file) return NULL;
+    if (is_of_other(of, path, file, bytes)) {
+        free(file);
+        return NULL;
+    }
     gpt *net = network_for(of, file, bytes, &status);
+    if (net) memcpy(file, GPT_MAGIC, strlen(GPT_MAGIC)); /* 509 knows no other */
     if (net && of->load(net, &status, file, bytes) != cudaSuccess) {
         of->release(net);
         net = NULL;
@@ -109,6 +130,7 @@ bool write_checkpoint(const gpt_functions *of, const char *path, gpt *net)
     void *file = malloc(bytes);
     bool written = new_path && file && of->save(file, net) == cudaSuccess;
     if (new_path) sprintf(new_path, "%s.new", path);
+    if (written) memcpy(file, magic_of(of), strlen(GPT_MAGIC));
     written = written && write_whole(new_path, file, bytes) && rename(new_path, path) == 0;
     if (!written) say(path, "this checkpoint cannot be written; an older one is still there");
     free(new_path);

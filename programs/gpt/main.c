@@ -28,6 +28,10 @@ static const gpt_functions *functions_on(const device *d, const options *o)
         fputs("gpt: --fast: needs a program made with FAST=1, and a GPU\n", stderr);
         return NULL;
     }
+    if (functions_llama && d->number == DEVICE_CPU) {
+        fputs("gpt: --device: Llama blocks need a GPU\n", stderr);
+        return NULL;
+    }
     if (o->dropout > 0 && d->number == DEVICE_CPU) {
         fputs("gpt: --dropout: needs a GPU\n", stderr);
         return NULL;
@@ -37,6 +41,7 @@ static const gpt_functions *functions_on(const device *d, const options *o)
         return NULL;
     }
     if (o->gpus > 0) return functions_of_team(o);
+    if (functions_llama) return functions_llama();
     if (d->number != DEVICE_CPU) return o->fast ? functions_fast() : &on_gpu;
 #ifdef WITHOUT_CPU_NETWORK
     fputs("gpt: --device: the CPU's network is not in this copy of the course\n", stderr);

@@ -12,7 +12,7 @@ static options defaults(bool small)
 {
     options o = {
         .text = "data/tinyshakespeare/input.txt",
-        .checkpoint = "results/gpt.checkpoint",
+        .checkpoint = functions_llama ? "results/llama.checkpoint" : "results/gpt.checkpoint",
         .prompt = "\n",
         .comm = "ring",
         .count = small ? 200 : 1000,
@@ -45,7 +45,8 @@ static void print_help(void)
            "       gpt sample [OPTION ...]  write on from a prompt\n\n"
            "  --device cpu|gpu|N   where (the best GPU, or the CPU where there is none)\n"
            "  --text FILE          what is learned, byte by byte (data/tinyshakespeare/input.txt)\n"
-           "  --checkpoint FILE    where the network is kept (results/gpt.checkpoint)\n"
+           "  --checkpoint FILE    where the network is kept (results/gpt.checkpoint; of Llama\n"
+           "                       blocks, make gpt ARCH=llama: results/llama.checkpoint)\n"
            "  --resume             go on from there, with the same text and options\n"
            "  --fast               train by exercise 510 (make gpt FAST=1)\n"
            "  --gpus N             train by exercise 513 on GPUs 0 to N-1 (make gpt GPUS=N)\n"
@@ -147,6 +148,8 @@ int parse_options(options *o, int argc, char **argv, bool small)
         i++;
     }
     if (!gpt_config_is_valid(c)) return refuse("--heads", "they must divide the channels");
+    if (functions_llama && c->channels / c->heads % 2 != 0)
+        return refuse("--heads", "in a Llama block a head has an even number of channels");
     if (o->fast && c->channels / c->heads != 64 && c->channels / c->heads != 128)
         return refuse("--fast", "heads have 64 or 128 channels there");
     if (o->gpus > GPT_TEAM_MAX || (o->gpus > 0 && o->fast))

@@ -11,9 +11,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define BYTES      256 /* different tokens */
+#define BYTES       256 /* different tokens */
 
-#define DEVICE_CPU (-1) /* its number; GPUs are 0, 1, ... */
+#define LLAMA_MAGIC "CUDALLAM" /* of checkpoints of Llama blocks, instead of GPT_MAGIC */
+
+#define DEVICE_CPU  (-1) /* its number; GPUs are 0, 1, ... */
 
 typedef struct device {
     int number;
@@ -31,13 +33,22 @@ size_t bytes_on_gpu(void); /**< that are taken, by whomever */
 typedef cudaError_t training_step(gpt *net, float *h_loss, const int *text, const size_t *begins,
                                   const gpt_training *t);
 
-/** What is asked of a network: 508 and 509 do it on a GPU, cpu_network.c on the CPU. */
+/** @param h_logits [vocab] receives those behind the last token
+ *  @param text     [seen], at most as many as the context */
+typedef cudaError_t next_logits(gpt *net, float *h_logits, const int *text, int seen);
+
+/** What is asked of a network: 508 and 509 do it on a GPU, cpu_network.c on the CPU, and of Llama
+ *  blocks the files of llama/. */
 typedef struct gpt_functions {
+    const char *magic;              /**< [8] of its checkpoints; NULL: GPT_MAGIC */
+    __typeof__(gpt_init) *init;     /**< NULL: gpt_init */
+    __typeof__(gpt_params) *params; /**< those that it trains; NULL: gpt_params */
     __typeof__(gpt_create) *create;
     __typeof__(gpt_train) *train; /**< NULL: by step */
     training_step *step;
     __typeof__(gpt_validate) *validate;
-    __typeof__(gpt_generate) *generate;
+    __typeof__(gpt_generate) *generate; /**< NULL: by next */
+    next_logits *next;
     __typeof__(gpt_save) *save;
     __typeof__(gpt_load) *load;
     __typeof__(gpt_free) *release;
@@ -54,6 +65,8 @@ cudaError_t train_by_steps(training_step *, gpt *net, float *h_losses, const int
 const gpt_functions *functions_on_cpu(void);
 /** Training by 510, where the program was made with FAST=1. */
 const gpt_functions *functions_fast(void) __attribute__((weak));
+/** A network of Llama blocks, where the program was made with ARCH=llama. */
+const gpt_functions *functions_llama(void) __attribute__((weak));
 
 /** options.c: what was asked for; numbers that nobody gave are those of the device. */
 typedef struct options {

@@ -27,7 +27,7 @@ static gpt *network(const options *o)
     if (o->resume) return read_checkpoint(o->of, o->checkpoint);
     float *params = malloc(gpt_params(&o->config) * sizeof *params);
     if (params == NULL) return NULL;
-    gpt_init(params, &o->config, o->seed);
+    (o->of->init ? o->of->init : gpt_init)(params, &o->config, o->seed);
     if (o->of->create(&net, &o->config, params) != cudaSuccess) net = NULL;
     free(params);
     return net;
@@ -82,6 +82,15 @@ static cudaError_t begin_best(best *b, gpt *net, const options *o, const gpt_tra
     return o->of->validate(net, &b->validation, text, count, t->batch, t->seq, 0);
 }
 
+static void print_run(const gpt *net, const options *o, size_t count)
+{
+    const size_t of_gpt = gpt_params(&net->config);
+    const size_t own = o->of->params ? o->of->params(&net->config) : of_gpt;
+    printf("on %s: %zu parameters ", o->on->name, own);
+    if (o->of->params) printf("of Llama blocks (a GPT has %zu) ", of_gpt);
+    printf("learn %zu bytes of %s, from step %d on\n", count, o->text, net->step);
+}
+
 static cudaError_t run(gpt *net, const options *o, const int *text, size_t count)
 {
     gpt_training t = o->training;
@@ -89,13 +98,11 @@ static cudaError_t run(gpt *net, const options *o, const int *text, size_t count
     float *losses = malloc((size_t)o->every * sizeof *losses);
     cudaError_t error = losses ? cudaSuccess : cudaErrorMemoryAllocation;
     best b;
-    const int began = net->step;
     if (!error) error = begin_best(&b, net, o, &t, text, count);
     if (o->gpus > 0)
         printf("%d GPUs, each with %d windows of a batch; ", o->gpus * o->of->ranks,
                t.batch / (o->gpus * o->of->ranks));
-    printf("on %s: %zu parameters learn %zu bytes of %s, from step %d on\n", o->on->name,
-           gpt_params(&net->config), count, o->text, began);
+    print_run(net, o, count);
     while (error == cudaSuccess && net->step < t.steps && b.since < PATIENCE) {
         const int before = net->step, left = t.steps - before;
         const int steps = left < o->every ? left : o->every;

@@ -40,7 +40,7 @@ nothing_in() { # PATTERNS
 distinctive() {
     { git ls-files -coz --exclude-standard -- common grader emulator programs 'phase*/*.h' \
         'solutions/phase*/*_tile.cuh' tools/setup.sh && find "$COURSE_BUILD"/skeletons -type f -print0; } |
-        grep -zvE '/exercises/[^/]*/(wrong|right|slow|fast|hostile)/|/(baseline\.|(layerwise|host_layers|cpu_network)\.c$)' |
+        grep -zvE '/exercises/[^/]*/(wrong|right|slow|fast|hostile)/|/(baseline\.|(layerwise|host_layers|cpu_network)\.c$)|^programs/gpt/llama/' |
         xargs -0 cat >"$work/public"
     find solutions/phase* grader/exercises/*/baseline.c* -type f ! -name '*_tile.cuh' -exec cat {} + |
         sed 's/^ *//' | sort -u |
@@ -159,9 +159,10 @@ stops_unwritten() ( # before it trains
 )
 [ -z "${CUCC_FRONTEND:-}" ] || expect 'a program stops when what it is about is not written' stops_unwritten
 cp solutions/phase5_full_network/509_char_gpt/*.cu* "$handout/phase5_full_network/509_char_gpt"
-program_without_cpu() ( # DEVICE=cpu has words for it
+program_without_cpu() ( # DEVICE=cpu has words for it, and so has ARCH=llama
     cd "$handout" && make BUILD=build SUBMISSION=. BACKEND=cpu gpt-program &&
         says 'not in this copy' build/gpt sample --device cpu &&
+        says 'not in this copy' make BUILD=build SUBMISSION=. BACKEND=cpu ARCH=llama gpt-program &&
         says 'No such file' build/gpt sample --device gpu --checkpoint "$work/none"
 )
 [ -z "${CUCC_FRONTEND:-}" ] || expect "a program goes without the CPU's network" program_without_cpu
