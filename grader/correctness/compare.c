@@ -201,7 +201,7 @@ void expect_norm_close(layout l, const float *got, const double *want, const dou
         return;
     }
     if (difference <= PLAUSIBLE * norm)
-        fail("%s differs by %.3g of its norm; honest fp32 stays below %.0e (lower precision, or "
+        fail("%s differs by %.3g of its norm; fp32 stays below %.0e (lower precision, or "
              "terms left out?)",
              l.name, difference / norm, tolerance);
     fail("%s differs by %.3g of its norm, should be below %.0e%s", l.name, difference / norm,
