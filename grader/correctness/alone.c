@@ -22,7 +22,7 @@ static struct lonely {
     char function[64], name[32];
     int at;       /* of the case in which it is to be alone */
     size_t bytes; /* of all arrays of the call there */
-    bool whole;   /* ... each of them in pieces of BYTES_AT_ONCE */
+    bool whole;   /* ... each of them in pieces of BYTES_AT_ONCE, and none empty */
     bool wanted;  /* all cases of its part are right */
 } arrays[ARRAYS_MAX];
 static int array_count;
@@ -44,9 +44,9 @@ static struct lonely measure_call(const call_request *r)
     struct lonely call = {.whole = true};
     for (int i = 0; i < r->count; i++) {
         const wire_argument *w = &r->arguments[i].wire;
-        if (!may_be_shifted(w)) continue;
+        if (w->kind != WIRE_BUFFER || w->opaque) continue;
         call.bytes += w->bytes;
-        call.whole = call.whole && w->bytes % BYTES_AT_ONCE == 0;
+        call.whole = call.whole && w->bytes > 0 && w->bytes % BYTES_AT_ONCE == 0;
     }
     return call;
 }

@@ -211,6 +211,7 @@ int run_failures(case_state *s, case_result results[], int count)
         const int best = best_case(s, results, count, f);
         s->refused = ~(1u << f); /* those that precede it have cases of their own */
         if (best < 0) continue;
+        case_drop_worker(s); /* what the library does once may fail, too */
         char *message = run_function(s, &s->exercise->cases[best], f);
         const char *part = results[best].part;
         if (message) results[count++] = case_of_call(s, FAILURES_CASE, part, message);

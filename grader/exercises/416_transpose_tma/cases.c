@@ -72,7 +72,9 @@ static const traffic_test traffic[] = {
      .wanted = 1.1,
      .begin = 4.5},
     {.metric = {"share of loads by bulk copies", .shape = "256 × 192"},
-     COUNTED,
+     .function = "transpose_tma",
+     .run = transpose_to_any_address, /* the TMA may bring what it could not store */
+     .shape = {256, 192},
      .count = loads_in_bulk,
      .bound = AT_LEAST,
      .wanted = 0.99},

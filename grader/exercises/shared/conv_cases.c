@@ -217,9 +217,11 @@ void conv_impulse(conv_caller *call, const long *shape)
 void conv_nan(conv_caller *call, const long *shape)
 {
     const conv_shape c = conv_shape_of(shape);
-    const size_t filters = (size_t)c.out_channels;
+    const size_t filters = (size_t)c.out_channels, filter = c.w_size / filters;
     float *x = random_f32(c.x_size), *w = random_f32(c.w_size), *bias = random_f32(filters);
     sprinkle_special_f32(x, c.x_size, 1);
+    x[0] = INFINITY;
+    memset(w + filter, 0, filter * sizeof *w);
     w[(c.kernel_h / 2) * c.kernel_w + c.kernel_w / 2] = -INFINITY; /* of the first filter */
     bias[filters - 1] = NAN;
     call_and_check(call, x, w, bias, &c);

@@ -48,8 +48,9 @@ void conv_ones(conv_caller *, const long *shape);
 /** Images with a single one in the middle: what comes out is the filter, turned by 180 degrees. */
 void conv_impulse(conv_caller *, const long *shape);
 /** A NaN and an infinity in x reach the outputs whose window holds them, those in a filter and in
- *  the bias their planes, and no other; where the weight meets a zero, that is NaN. It is in the
- *  middle, where no pixel of the padding meets it. */
+ *  the bias their planes, and no other. The second filter is zeros, which make NaN of both. An
+ *  infinity is in the corner, which an index that is clamped reads in place of the padding; that in
+ *  the filter is in the middle, where no pixel of the padding meets it. */
 void conv_nan(conv_caller *, const long *shape);
 
 /** Four convolutions of the numbers of CONV_ANY: the first is as drawn, and each stride from 1 to 4
@@ -108,9 +109,9 @@ void conv_any(const long *drawn, void (*run)(const long *shape));
         {.name = "3x17x10x9 by 33 of 3x3, pad 1",                                                  \
          .run = run_random,                                                                        \
          .shape = {3, 17, 10, 9, 33, 3, 3, 1, 1}},                                                 \
-        {.name = "2x4x8x8 by 4 of 3x3, pad 1",                                                     \
+        {.name = "2x4x8x8 by 4 of 1x1, pad 1",                                                     \
          .run = run_random,                                                                        \
-         .shape = {2, 4, 8, 8, 4, 3, 3, 1, 1}},                                                    \
+         .shape = {2, 4, 8, 8, 4, 1, 1, 1, 1}},                                                    \
         {.name = "1x1x4x4 by 1 of 3x3", .run = run_random, .shape = {1, 1, 4, 4, 1, 3, 3, 1, 0}},  \
         {.name = "1x2x5x6 by 3 of 5x6", .run = run_random, .shape = {1, 2, 5, 6, 3, 5, 6, 1, 0}},  \
         {.name = "1x2x1x1 by 2 of 3x3, pad 1",                                                     \

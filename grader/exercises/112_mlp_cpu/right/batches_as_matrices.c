@@ -69,7 +69,7 @@ static void layer_forward(const mlp_cpu *net, int layer, float *y, const float *
     gemm(y, x, in, 1, net->w[layer], 1, in, batch, out, in);
     for (int i = 0; i < batch * out; i++) {
         y[i] += net->bias[layer][i % out];
-        if (layer == 0) y[i] = fmaxf(y[i], 0.0f);
+        if (layer == 0 && y[i] < 0.0f) y[i] = 0.0f;
     }
 }
 

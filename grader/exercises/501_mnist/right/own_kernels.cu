@@ -59,7 +59,7 @@ __global__ static void hidden_kernel(float *hidden, batch b, const float *p)
     const float *w = p + W1 + i % MLP_HIDDEN * MLP_INPUTS;
     float sum = p[BIAS1 + i % MLP_HIDDEN];
     for (int f = 0; f < MLP_INPUTS; f++) sum += x[f] * w[f];
-    hidden[i] = fmaxf(sum, 0.0f);
+    hidden[i] = sum < 0.0f ? 0.0f : sum;
 }
 
 __global__ static void logits_kernel(float *logits, const float *hidden, const float *p, int rows)

@@ -42,7 +42,7 @@ static double forward(const reference_mlp *net, double *hidden, double *logits, 
         double pre = net->params[parts[BIAS1].begin + i];
         for (int j = 0; j < MLP_INPUTS; j++) pre += w1[i * MLP_INPUTS + j] * x[j];
         nearest = fmin(nearest, fabs(pre));
-        hidden[i] = fmax(pre, 0.0);
+        hidden[i] = pre < 0.0 ? 0.0 : pre;
     }
     for (int i = 0; i < MLP_CLASSES; i++) {
         logits[i] = net->params[parts[BIAS2].begin + i];
@@ -471,9 +471,9 @@ void mlp_prediction(const long *shape)
     for (int i = 0; i < SHAPE_MAX && shape[i] > 0; i++) {
         const int batch = (int)shape[i];
         const size_t size = (size_t)batch * MLP_CLASSES;
-        const float *x = random_f32((size_t)batch * MLP_INPUTS);
-        float *logits = f32_array(size);
+        float *x = random_f32((size_t)batch * MLP_INPUTS), *logits = f32_array(size);
         double *want = f64_array(size);
+        sprinkle_f32(x, (size_t)batch * MLP_INPUTS, NAN, batch > 1);
         reference_mlp_predict(&reference, want, x, batch);
         mlp_predict_here(logits, x, batch);
         expect_close((layout){"logits", (size_t)batch, MLP_CLASSES}, logits, want, NULL,

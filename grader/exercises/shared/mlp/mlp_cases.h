@@ -76,7 +76,8 @@ double mlp_accuracy(const float *logits, const int *labels, int count);
 /** One batch after the other as the reference. shape: batch sizes, 0 ends the list; or batch,
  *  -steps */
 void mlp_parity(const long *shape);
-/** Logits as the reference's. shape: batch sizes, 0 ends */
+/** Logits as the reference's. A batch of more than one image has one with a NaN, whose logits are
+ *  NaN. shape: batch sizes, 0 ends */
 void mlp_prediction(const long *shape);
 /** A new network knows nothing: loss ln 10, accuracy near 10 %. */
 void mlp_first_loss(const long *shape);

@@ -21,25 +21,25 @@ static void expect_transposed(const float *out, const float *in, size_t rows, si
 }
 
 static void call_shifted(const char *function, float *out, const float *in, const long *shape,
-                         unsigned shift)
+                         unsigned of_out, unsigned of_in)
 {
     const size_t n = (size_t)shape[0] * shape[1];
     call_cuda(function,
-              ARGS(shifted(out_f32("out", out, n), shift), shifted(in_f32("in", in, n), shift),
+              ARGS(shifted(out_f32("out", out, n), of_out), shifted(in_f32("in", in, n), of_in),
                    i32(shape[0]), i32(shape[1]), stream()));
 }
 
 static void call_transpose(const char *function, float *out, const float *in, const long *shape)
 {
-    call_shifted(function, out, in, shape, 0);
+    call_shifted(function, out, in, shape, 0, 0);
 }
 
-static void random_at(const char *function, const long *shape, unsigned shift)
+static void random_at(const char *function, const long *shape, unsigned of_out, unsigned of_in)
 {
     const size_t n = (size_t)shape[0] * shape[1];
     float *in = random_f32(n), *out = f32_array(n);
     if (n > 64) sprinkle_special_f32(in, n, 3);
-    call_shifted(function, out, in, shape, shift);
+    call_shifted(function, out, in, shape, of_out, of_in);
     const device_counts *c = call_counts();
     expect(n > 0 || !c || c->launches == 0, "out is empty, but a kernel is launched");
     expect_transposed(out, in, shape[0], shape[1]);
@@ -47,12 +47,17 @@ static void random_at(const char *function, const long *shape, unsigned shift)
 
 void transpose_random(const char *function, const long *shape)
 {
-    random_at(function, shape, 0);
+    random_at(function, shape, 0, 0);
 }
 
 void transpose_aligned(const char *function, const long *shape)
 {
-    random_at(function, shape, 16);
+    random_at(function, shape, 16, 16);
+}
+
+void transpose_to_any_address(const char *function, const long *shape)
+{
+    random_at(function, shape, 4, 16);
 }
 
 void transpose_there_and_back(const char *function, const long *shape)

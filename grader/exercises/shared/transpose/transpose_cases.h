@@ -12,6 +12,8 @@ void transpose_random(const char *function, const long *shape);
 /** The same, with arrays that begin at multiples of 16 bytes in every trial: elsewhere the trial in
  *  which warps begin in another order has them at multiples of 4. */
 void transpose_aligned(const char *function, const long *shape);
+/** The same of `in` alone; out begins 4 bytes further on. */
+void transpose_to_any_address(const char *function, const long *shape);
 /** Two calls, the second with the output of the first. */
 void transpose_there_and_back(const char *function, const long *shape);
 /** One timed call, judged unless it is the baseline's. */
