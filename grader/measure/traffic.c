@@ -220,14 +220,23 @@ static unsigned long long secret_of(const counting *c)
     return all->secret;
 }
 
+/* Is it a count that alone is of interest, and too high or too low? Then it says all. */
+static bool has_missed(const counting *c, double number)
+{
+    const options *o = c->state->options;
+    return o->case_start && o->metric_start && !traffic_meets(&c->test, number);
+}
+
 static char *count_all(counting *c, const char *baseline_library, double *number)
 {
     double secret;
     const unsigned long long seed = secret_of(c);
     random_state sizes = random_seed(seed);
     char *message = count_both(c, baseline_library, OPEN_SEED, number);
+    if (message || c->broken) return message;
+    if (has_missed(c, *number)) return judge_numbers(&c->test, *number, *number);
     vary_shape(c, &sizes);
-    if (!message && !c->broken) message = count_both(c, baseline_library, seed, &secret);
+    message = count_both(c, baseline_library, seed, &secret);
     return message || c->broken ? message : judge_numbers(&c->test, *number, secret);
 }
 
