@@ -119,6 +119,9 @@ void run_traffic(case_state *, const traffic_test *, const char *baseline_librar
 /** What the counts come to, and whether that is what the test wants. */
 double traffic_number(const traffic_test *, const device_counts *, const device_counts *baseline);
 bool traffic_meets(const traffic_test *, double number);
+/** @return the number of the open call; where it misses the bound, the secret one's if that is
+ *  worse: answers that were stored for the open inputs earn no part of the points */
+double traffic_for_points(const traffic_test *, double open, double secret);
 /** @return NULL, or why no such call can have cost so little */
 char *traffic_impossible(const traffic_test *, const device_counts *,
                          const device_counts *baseline);

@@ -147,6 +147,19 @@ START_TEST(bounds)
 }
 END_TEST
 
+/* A call that knows the open inputs is nearly as good as wanted, with others it is not. */
+START_TEST(the_worse_number_earns_points)
+{
+    const traffic_test least = {.bound = AT_LEAST, .wanted = 8},
+                       most = {.bound = AT_MOST, .wanted = 8};
+    ck_assert_double_eq(traffic_for_points(&least, 7.9, 1), 1);
+    ck_assert_double_eq(traffic_for_points(&most, 8.1, 90), 90);
+    ck_assert_double_eq(traffic_for_points(&most, 90, 8.1), 90);
+    ck_assert_double_eq(traffic_for_points(&most, 9, 9.2), 9);  /* alike */
+    ck_assert_double_eq(traffic_for_points(&least, 8, 7.9), 8); /* met: it is said, or earns all */
+}
+END_TEST
+
 static bool is_impossible(const traffic_test *t, uint64_t sectors, const device_counts *baseline)
 {
     const device_counts c = {.global_load = {.sectors = sectors}, .allocated = {1, sectors}};
@@ -338,6 +351,7 @@ Suite *suite_traffic(void)
     tcase_add_test(tcase, number_of_a_test);
     tcase_add_test(tcase, less_than_the_least_is_impossible);
     tcase_add_loop_test(tcase, bounds, 0, 9);
+    tcase_add_test(tcase, the_worse_number_earns_points);
     tcase_add_loop_test(tcase, traffic_is_proportional, 0, 13);
     tcase_add_test(tcase, a_reduction_begins_at_1);
     tcase_add_test(tcase, on_a_gpu_traffic_counts_in_neither);
