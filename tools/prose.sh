@@ -34,7 +34,7 @@ END
 # Names in code and pieces of strings, which are no mistakes.
 spell='thid,halfs,nd,fro,te,tring,ssee,inout'
 if command -v codespell >/dev/null; then
-    check "$(git ls-files '*.md' '*.[ch]' '*.cu' '*.cuh' '*.sh' '*.awk' '*.py' '*.def' | xargs codespell -L "$spell" | tee /dev/stderr | wc -l)" 0 codespell
+    check "$(git ls-files '*.md' '*.[ch]' '*.cu' '*.cuh' '*.sh' '*.awk' '*.py' '*.def' | xargs codespell -L "$spell" | tee -a /dev/stderr | wc -l)" 0 codespell
 else
     echo 'skipped: codespell (needs codespell)'
 fi
