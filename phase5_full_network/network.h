@@ -2,8 +2,9 @@
  * network.h: the contract of phase 5, whole networks from the layers of phases 2 to 4.
  *
  * h_ is host memory, d_ is device memory; pointers are aligned to their elements and to nothing
- * more. The networks are described in common/: that of 501 and 502 in mlp_layout.h, that of 504 to
- * 507 and 5c in resnet18_layout.h, and that of 508 to 510 in gpt_layout.h.
+ * more. NaN and infinities propagate as in layers.h. The networks are described in common/: that of
+ * 501 and 502 in mlp_layout.h, that of 504 to 507 and 5c in resnet18_layout.h, and that of 508 to
+ * 510 in gpt_layout.h.
  */
 #ifndef COURSE_NETWORK_H
 #define COURSE_NETWORK_H

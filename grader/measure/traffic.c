@@ -136,10 +136,14 @@ bool traffic_meets(const traffic_test *test, double number)
     }
 }
 
+static bool are_alike(double open, double secret)
+{
+    return fabs(secret - open) <= ALIKE * fabs(open);
+}
+
 double traffic_for_points(const traffic_test *test, double open, double secret)
 {
-    const bool alike = fabs(secret - open) <= ALIKE * fabs(open);
-    if (traffic_meets(test, open) || alike || isnan(secret)) return open;
+    if (traffic_meets(test, open) || are_alike(open, secret)) return open;
     return test->bound == AT_LEAST ? fmin(open, secret) : fmax(open, secret);
 }
 
@@ -154,9 +158,8 @@ const char *bound_name(bound b)
 static char *judge_numbers(const traffic_test *t, double open, double secret)
 {
     char *message = NULL, unlike[64] = "";
-    const bool alike = fabs(secret - open) <= ALIKE * fabs(open);
     const bool met = traffic_meets(t, open), tiles = t->multiplications > 0.0; /* some not whole */
-    if (met && (alike || traffic_meets(t, secret) || (tiles && secret >= open))) return NULL;
+    if (met && (are_alike(open, secret) || traffic_meets(t, secret) || (tiles && secret >= open))) return NULL;
     char counted[32], other[32], wanted[32];
     if (met) snprintf(unlike, sizeof unlike, " but %s for other inputs", count_text(other, secret));
     if (asprintf(&message, "counted %s%s, wanted %s %s", count_text(counted, open), unlike,

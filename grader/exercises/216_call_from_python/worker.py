@@ -192,6 +192,7 @@ def broken_off(student, at, error):
     how = "was refused memory" if error else "was interrupted"
     kind = RuntimeError if error else KeyboardInterrupt
     words = ""
+    gc.collect()  # what earlier calls left is not freed in this one
     with Cuda(student, at, error) as cuda:
         try:
             student.matmul(a, a.T)

@@ -173,6 +173,7 @@ def network_broken_off(student, at, error):
     how = "was refused memory" if error else "was interrupted"
     kind = RuntimeError if error else KeyboardInterrupt
     words, network = "", None
+    gc.collect()  # what earlier calls left is not freed in this one
     with Cuda(student, at, error) as cuda:
         try:
             network = student.NeuralNetworkGPU(3, 4, 2)
