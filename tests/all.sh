@@ -62,6 +62,9 @@ unchanged() { # STAMP
     [ -n "$fast" ] && [ "${CI:-}" != true ] && [ "$(cat "$1" 2>&1)" = "$files" ]
 }
 
+# Lines of a log that tell nothing of a failure.
+of_what_passed='^ok |^ +[0-9]+ +[0-9]+ +[0-9]+ of |^  [1-5][0-9a-z]+ +[a-z0-9_]+ +passed |^      traffic: .*: counted '
+
 part() { # NAME COMMAND...
     wanted "$1" || return 0
     name=$1 log=$logs/${1// /_}.log start=$SECONDS
@@ -86,7 +89,7 @@ part() { # NAME COMMAND...
     if [ "$bad" = 0 ]; then
         echo "$files" >"$log.passed"
     else
-        { say "$name" "$bad failed" && grep -vE '^ok |^ +[0-9]+ +[0-9]+ +[0-9]+ of ' "$log" | tail -n 60 | sed 's/^/    /'; } >>"$logs/failed"
+        { say "$name" "$bad failed" && grep -vE "$of_what_passed" "$log" | tail -n 60 | sed 's/^/    /'; } >>"$logs/failed"
         echo "FAILED $name: make test ONLY=\"$name\"" >>"$logs/again"
     fi
 }
@@ -123,7 +126,7 @@ cuda_exercises=$(ls solutions/phase[2-9]_*/*/ | sed -n 's/^\([0-9]*[a-z]*\)_.*\.
 solutions_are_right() {
     grade "$logs/solutions.json" --submission solutions --rounds 1 &&
         grep -q '"status": *"passed"' "$logs/solutions.json" &&
-        ! grep -E '"status": *"(failed|build_failed|not_started|not_run)"' "$logs/solutions.json" &&
+        ! grep -qE '"status": *"(failed|build_failed|not_started|not_run)"' "$logs/solutions.json" &&
         { [ "$BACKEND" = cuda ] || solutions_earn_all; }
 }
 
@@ -216,7 +219,7 @@ changed_exercises() {
 
 changed_are_right() {
     grade "$logs/changed.json" --submission solutions --exercise "$changed" &&
-        ! grep -E '"status": *"(failed|build_failed|not_started|not_run)"' "$logs/changed.json"
+        ! grep -qE '"status": *"(failed|build_failed|not_started|not_run)"' "$logs/changed.json"
 }
 
 quick() {
