@@ -122,9 +122,11 @@ quick_compiler=${CUCC_FRONTEND:-} # of both: clang takes a third of nvcc's time
 cuda_exercises=$(ls solutions/phase[2-9]_*/*/ | sed -n 's/^\([0-9]*[a-z]*\)_.*\.cu$/\1/p' | tr '\n' ' ')
 
 # What is timed is left out: a loaded machine must not fail the tests. What is counted is not: on
-# softgpu the solutions in CUDA earn every point that there is.
+# softgpu the solutions in CUDA earn every point that there is. CI draws the same numbers each time, so
+# that what fails there fails again; elsewhere each run draws its own.
 solutions_are_right() {
-    grade "$logs/solutions.json" --submission solutions --rounds 1 &&
+    [ "${CI:-}" != true ] || set -- --seed 81726354321
+    grade "$logs/solutions.json" --submission solutions --rounds 1 "$@" &&
         grep -q '"status": *"passed"' "$logs/solutions.json" &&
         ! grep -qE '"status": *"(failed|build_failed|not_started|not_run)"' "$logs/solutions.json" &&
         { [ "$BACKEND" = cuda ] || solutions_earn_all; }

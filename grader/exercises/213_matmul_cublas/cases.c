@@ -66,14 +66,20 @@ static void run_special(const long *shape)
 
 /* ---- what lives from call to call ------------------------------------------------------------ */
 
+#define MUCH 1000.0 /* bytes for each call */
+#define NONE 20.0   /* the smallest block of a heap has 32 */
+
+static void multiply_first(const void *shape)
+{
+    multiply_random(FIRST, shape);
+}
+
 static void run_many_calls(const long *shape)
 {
     create(FIRST);
-    multiply_random(FIRST, shape);
-    const double before = held_bytes();
-    for (long i = 0; i < shape[3]; i++) multiply_random(FIRST, shape);
-    const double each = (held_bytes() - before) / (double)shape[3];
-    expect(each <= 1000.0, "each call keeps %.0f bytes of memory: make the handle once", each);
+    multiply_first(shape);
+    const double each = kept_by(multiply_first, shape, shape[3], MUCH);
+    expect(each <= MUCH, "each call keeps %.0f bytes of memory: make the handle once", each);
     destroy(FIRST);
 }
 
@@ -83,22 +89,19 @@ static void run_many_handles(const long *shape)
     for (long i = 0; i < shape[3]; i++) run_random(shape);
 }
 
-static void make_and_free(long times)
+static void make_and_free(const void *unused)
 {
-    for (long i = 0; i < times; i++) {
-        create(FIRST);
-        destroy(FIRST);
-    }
+    (void)unused;
+    create(FIRST);
+    destroy(FIRST);
 }
 
-/* The smallest block of a heap has 32 bytes. */
+/* A heap with room is filled first. */
 static void run_frees_all(const long *shape)
 {
-    make_and_free(shape[3]);
-    const double before = held_bytes();
-    make_and_free(shape[3]);
-    const double each = (held_bytes() - before) / (double)shape[3];
-    expect(each <= 20.0, "%.0f bytes of host memory are not freed for each ctx", each);
+    for (long i = 0; i < shape[3]; i++) make_and_free(NULL);
+    const double each = kept_by(make_and_free, NULL, shape[3], NONE);
+    expect(each <= NONE, "%.0f bytes of host memory are not freed for each ctx", each);
 }
 
 /* Neither may keep what it has where the other finds it. */

@@ -171,36 +171,41 @@ static void run_free_null(const long *shape)
 
 /* ---- what is held ---------------------------------------------------------------------------- */
 
-/* No honest run keeps anything; a graph of 40 nodes has some 10,000 bytes. */
-static void expect_no_growth(double before, const char *what, long times)
+#define MUCH 1000.0 /* bytes: no honest run keeps anything; a graph of 40 nodes has some 10,000 */
+
+static void expect_no_growth(void (*use)(const void *), const step *s, long times, const char *what)
 {
-    const double each = (held_bytes() - before) / (double)times;
-    expect(each <= 1000.0, "each %s keeps %.0f bytes of memory: it must free what it makes", what,
+    for (int warm = 0; warm < 20; warm++) use(s);
+    const double each = kept_by(use, s, times, MUCH);
+    expect(each <= MUCH, "each %s keeps %.0f bytes of memory: it must free what it makes", what,
            each);
+}
+
+static void replay_again(const void *s)
+{
+    replay(GRAPH, s);
 }
 
 static void run_many_runs(const long *shape)
 {
     const step s = random_step(shape);
     create(GRAPH, &s);
-    for (int warm = 0; warm < 20; warm++) replay(GRAPH, &s);
-    const double before = held_bytes();
-    for (long run = 0; run < shape[2]; run++) replay(GRAPH, &s);
-    expect_no_growth(before, "step_graph_run", shape[2]);
+    expect_no_growth(replay_again, &s, shape[2], "step_graph_run");
+    destroy(GRAPH);
+}
+
+static void come_and_go(const void *s)
+{
+    create(GRAPH, s);
+    replay(GRAPH, s);
     destroy(GRAPH);
 }
 
 static void run_many_graphs(const long *shape)
 {
     const step s = random_step(shape);
-    double before = 0.0;
-    for (long graph = -20; graph < shape[2]; graph++) {
-        if (graph == 0) before = held_bytes();
-        create(GRAPH, &s);
-        replay(GRAPH, &s);
-        destroy(GRAPH);
-    }
-    expect_no_growth(before, "pair of step_graph_create and step_graph_free", shape[2]);
+    expect_no_growth(come_and_go, &s, shape[2],
+                     "pair of step_graph_create and step_graph_free");
 }
 
 /* ---- what a launch costs --------------------------------------------------------------------- */
