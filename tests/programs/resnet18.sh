@@ -30,8 +30,8 @@ run_all_five() {
     # shellcheck disable=SC2086
     "$resnet18" --impl all --precision fp16 --batches 1 $quick --images 1 --verify --answers "$scratch/answers" \
         --csv >"$scratch/csv" &&
-        "$resnet18" --impl resident,optimized --precision fp16 --batches 1,2 --budget 0.001 $quick --profile \
-            --csv >"$scratch/scaled"
+        "$resnet18" --impl resident --batches 1,2 --budget 0.001 $quick --profile --csv >"$scratch/scaled" &&
+        "$resnet18" --impl optimized --precision fp16 --batches 1 $quick --profile --csv >>"$scratch/scaled"
 }
 
 value() { # IMPLEMENTATION COLUMN [FILE]: of batch 1
