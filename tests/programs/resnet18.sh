@@ -5,6 +5,7 @@
 set -u
 cd "$COURSE_ROOT" || exit 2
 unset SUBMISSION EX PHASE CASE SEED FORMAT OUTPUT # of the make that runs this
+export SOFTGPU_CHECKS=off # a third of the time; what it would find nothing here reads, and grading 505 and 507 does
 for file in 505_resnet18/505_resnet18.cu 507_resnet18_optimized/507_resnet18_optimized.cu; do
     [ -e "solutions/phase5_full_network/$file" ] || { echo "skipped: needs $file"; exit 0; }
 done
