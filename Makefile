@@ -210,7 +210,8 @@ $(SKELETONS) $(PART_SKELETONS): $(BUILD)/skeletons/%: solutions/% tools/skeleton
 	mkdir -p $(@D)
 	tools/skeletons.sh --print $< >$@
 
-NVCC_FLAGS = -c -Xcompiler -Wall$(comma)-Wextra -Werror all-warnings
+# Of the solutions what only this compiles, the code for GPUs: make test has all of them built with -Wall -Wextra.
+NVCC_FLAGS = $(if $(and $(NVCC),$(filter solutions/%,$<)),-fatbin,-c -Xcompiler -Wall$(comma)-Wextra) -Werror all-warnings
 HOPPER     = -gencode arch=compute_90a,code=sm_90a # for files with code of its own
 FOR_GPUS   = -gencode arch=compute_80,code=sm_80 $(if $(shell grep -l -e __CUDA_ARCH -e hopper.h -e wgmma $<),$(HOPPER))
 QUICKLY    = $(if $(findstring --Ofast-compile,$(shell $(NVCC) --help)),--Ofast-compile=max)

@@ -9,8 +9,10 @@
 
 #group Programs
 
-# The units that only Hopper has are a part of sm_90a, not of sm_90.
-CUDA_CC = $(if $(filter cuda,$(BACKEND)),$(NVCC) -arch=sm_$(GPU_ARCH:90=90a),emulator/cucc)
+# The units that only Hopper has are a part of sm_90a, not of sm_90. On softgpu clang takes the headers that were
+# compiled for submissions (Makefile), with their options: two thirds of its time for a solution.
+CUDA_CC = $(if $(filter cuda,$(BACKEND)),$(NVCC) -arch=sm_$(GPU_ARCH:90=90a),emulator/cucc $(COMPILED_ONCE))
+COMPILED_ONCE = --precompiled="$(BUILD)/precompiled" -Xcompiler -fPIC,-Wall,-Wextra
 CUDA_CC_FLAGS = -O3 -Icommon $(PHASES:%=-I%) -L"$(BUILD)" -lcourse -Xlinker -rpath='$$ORIGIN'
 
 # What they call and the student has not solved is the course's, as in make grade.
@@ -85,7 +87,7 @@ IN_PACKAGE = $(BUILD)/$(PACKAGE)
 LIBRARY    = lib$(PACKAGE).so
 package:
 	rm -rf "$(IN_PACKAGE)" && mkdir "$(IN_PACKAGE)"
-	$(CUDA_CC) -shared -Xcompiler -fPIC $(if $(filter cuda,$(BACKEND)),-cudart shared,-arch=sm_90a) \
+	$(CUDA_CC) -shared -Xcompiler -fPIC $(if $(filter cuda,$(BACKEND)),-cudart shared,$(if $(filter optimized_ops,$(PACKAGE)),-arch=sm_90a)) \
 	    $(patsubst prebuilt/%,"$(CURDIR)"/prebuilt/%,$(patsubst phase%,"$$SUBMISSION"/phase%,$(filter-out %.py,$(NEEDED)))) \
 	    $(wildcard python/$(PACKAGE)/*.cu) $(addprefix -I,$(patsubst phase%,"$$SUBMISSION"/phase%,$(dir $(INCLUDED)))) $(CUDA_CC_FLAGS) -o "$(IN_PACKAGE)/$(LIBRARY)"
 	for file in $(patsubst phase%,"$$SUBMISSION"/phase%,$(filter %.py,$(NEEDED))); do \
@@ -106,7 +108,7 @@ $(BUILD)/program/$(BACKEND)/%.c.o: %.c
 	    $(if $(wildcard programs/gpt/cpu_network.c),,-DWITHOUT_CPU_NETWORK) -c $< -o $@
 
 $(BUILD)/program/$(BACKEND)/%.cu.o: %.cu
-	mkdir -p $(@D) && echo '$(firstword $(notdir $(CUDA_CC))) $<'
+	mkdir -p $(@D) && echo '$(notdir $(firstword $(CUDA_CC))) $<'
 	$(CUDA_CC) -O3 -MMD -MP -Icommon $(PHASES:%=-I%) -c $< -o $@
 
 -include $(if $(NEEDED)$(filter $(BUILD)/bench_%,$(MAKECMDGOALS)),$(shell find $(BUILD)/program -name '*.d' 2>/dev/null))

@@ -1,5 +1,6 @@
 # lots.sh: several programs compiled as one, each in a namespace of its own, for most of a compiler's time goes
-# to the headers. For programs.sh and diagnose, which set $emulator.
+# to the headers. For run, programs.sh and diagnose, which
+# set $emulator and $build.
 # shellcheck shell=bash disable=SC2154
 
 value() { # KEY FILE: what its first lines state
@@ -24,6 +25,10 @@ together() {
     printf 'return 1;\n}\n'
 }
 
+headers_once() { # FRONTEND: clang's are compiled for all lots
+    [ "$1" != clang ] || CUCC_FRONTEND=clang "$emulator/cucc" --precompile "$build/clang" >&2
+}
+
 # compile FRONTEND PROGRAM SOURCE [FLAG...]: unless it is there and nothing is newer.
 compile() {
     local frontend=$1 program=$2 source=$3 parts
@@ -31,5 +36,5 @@ compile() {
     mapfile -t parts < <(sed -n "s|^#include \"\(/.*\)\"|\1|p; s|^#include \"\([^/].*\)\"|${source%/*}/\1|p" "$source")
     [ -z "$(find "$source" "${parts[@]}" "$emulator/cucc" "$emulator"/{*.h,frontends,include,device/*.h} -newer "$program" 2>&1)" ] && return
     rm -f "$program"
-    CUCC_FRONTEND=$frontend "$emulator/cucc" -I"$here/diagnostics" "$@" "$source" -o "$program" >"$program.log" 2>&1
+    CUCC_FRONTEND=$frontend "$emulator/cucc" --precompiled="$build/clang" -I"$here/diagnostics" "$@" "$source" -o "$program" >"$program.log" 2>&1
 }

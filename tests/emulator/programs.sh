@@ -92,6 +92,7 @@ mkdir -p "$build"
     for frontend in ${FRONTENDS:-nvcc clang}; do
         CUCC_FRONTEND=$frontend "$emulator/cucc" --front-end >/dev/null 2>&1 || continue
         mkdir -p "$build/$frontend"
+        headers_once "$frontend"
         for ((i = 0; i < ${#many[@]}; i += lot)); do
             printf '%q ' run_lot "$frontend" $i "${many[@]:i:lot}" && printf '\0'
         done

@@ -32,18 +32,19 @@ refused() { # WORDS NAME=VALUE...
     ! make new "$@" >said 2>&1 && cat said && grep -q -- "$words" said
 }
 
-complete() { # ID NAME PHASE
-    check "$2: is laid out" make new EX="$1" NAME="$2" PHASE="$3"
-    check "$2: its skeleton and its line in README" says "README.md" make update
+complete() { # ID NAME
     check "$2: the solution gets all points" make grade SUBMISSION=solutions EX="$1" STRICT=1
     check "$2: the skeleton is not started" says "$1 *$2 *not started" make grade EX="$1"
     check "$2: the wrong one is rejected" says '1 passed, 0 failed, 0 skipped' make corpus EX="$1"
     check "$2: has hints" make hint EX="$1"
-    check "$2: nothing is left to write" make check-generated
 }
 
-complete 199 doubled 1
-[ -z "${CUCC_FRONTEND:-}" ] || complete 4z rope 4 # a challenge
+check 'in C: is laid out' make new EX=199 NAME=doubled PHASE=1
+[ -z "${CUCC_FRONTEND:-}" ] || check 'a challenge in CUDA: is laid out' make new EX=4z NAME=rope PHASE=4
+check 'their skeletons and their lines in README' says "README.md" make update
+complete 199 doubled
+[ -z "${CUCC_FRONTEND:-}" ] || complete 4z rope
+check 'nothing is left to write' make check-generated
 # Files of other languages have skeletons too.
 printf '# size?\nstudent = me\nsize = 12 ; bytes\n' >made.answers
 printf 'def f(x):\n    # SOLUTION: twice x (1 line).\n    return 2 * x\n    # END SOLUTION\n' >made.py

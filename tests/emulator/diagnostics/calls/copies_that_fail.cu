@@ -1,5 +1,6 @@
 // unchecked error
 // FLAGS: -O0
+// FLAGS: -O2
 /* Copies and fills past the end fail, and the program goes on with what was there before. */
 #include <cuda_runtime.h>
 

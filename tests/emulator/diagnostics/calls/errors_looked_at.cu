@@ -1,4 +1,5 @@
 // nothing
+// FLAGS:
 // FLAGS: -O2
 /* Calls that fail, and every way to see it. */
 #include <cstdio>
