@@ -1,7 +1,8 @@
 /*
  * find_the_bound.h: the contract of exercise 418. The conventions are in optimization.h. Every
  * function is right as it is handed out, and slow. Inputs and outputs do not overlap; where a size
- * is 0 there is nothing to do, but for `dot_product`, which is 0 then.
+ * is 0 there is nothing to do, but for `dot_product`, which is 0 then. Calls on different streams
+ * may run at the same time.
  */
 #ifndef COURSE_FIND_THE_BOUND_H
 #define COURSE_FIND_THE_BOUND_H

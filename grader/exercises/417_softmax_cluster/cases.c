@@ -72,6 +72,9 @@ static const grading_case cases[] = {
     {.name = "3x1", .run = run, .shape = {3, 1}},
     {.name = "5x320", .run = run, .shape = {5, 320}},
     {.name = "2x1024", .run = run, .shape = {2, 1024}},
+    /* The first for a cluster, and more than 48 KB for a block: what is done once is done here, so
+     * that the calls that fail are those of this case. */
+    {.name = "1x98305", .run = run, .shape = {1, 98305}, .once = true},
     {.name = "3x1025", .run = run, .shape = {3, 1025}},
     {.name = "2x4096", .run = run, .shape = {2, 4096}},
     {.name = "1x8191", .run = run, .shape = {1, 8191}},
@@ -86,7 +89,6 @@ static const grading_case cases[] = {
     {.name = "masked, 18x300", .run = run_masked, .shape = {18, 300}},
     {.name = "with a nan, 6x5001", .run = run, .shape = {6, 5001, WITH_NAN}},
     {.name = "with infinity, 6x5001", .run = run, .shape = {6, 5001, WITH_INFINITY}},
-    {.name = "1x98305", .run = run, .shape = {1, 98305}, .once = true},
     {.name = "2x131072", .run = run, .shape = {2, 131072}, .once = true},
     {.name = "1x300001", .run = run, .shape = {1, 300001}, .once = true},
     {.name = "1x600000", .run = run, .shape = {1, 600000}, .once = true},

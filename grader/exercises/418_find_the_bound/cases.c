@@ -22,16 +22,25 @@ enum { SIDE = 16, REACH = 4, TILE = 32, BLOCK_OF_SAMPLES = 512 };
 /* ---- the functions: inputs, ONE call, the result ----------------------------------------------
  */
 
+/* A function of worker.c makes two calls, with arrays one behind the other. */
+static size_t calls_of(const char *function)
+{
+    return strstr(function, "_twice") ? 2 : 1;
+}
+
 static void run_dot_product(const char *function, const long *shape)
 {
-    const size_t n = (size_t)shape[0];
-    const float *a = random_f32(n), *b = random_f32(n);
-    float out;
-    double want = 0.0, scale = 0.0;
-    for (size_t i = 0; i < n; i++) want += (double)a[i] * b[i], scale += fabs((double)a[i] * b[i]);
-    call_counted(function, ARGS(out_f32("out", &out, 1), in_f32("a", a, n), in_f32("b", b, n),
-                                u64(n), stream()));
-    expect_close((layout){"out", 1, 1}, &out, &want, &scale, FP32_SUM_TOLERANCE);
+    const size_t n = (size_t)shape[0], calls = calls_of(function);
+    const float *a = random_f32(calls * n), *b = random_f32(calls * n);
+    float out[2];
+    double want[2] = {0.0}, scale[2] = {0.0};
+    for (size_t i = 0; i < calls * n; i++) {
+        const double term = (double)a[i] * b[i];
+        want[i / n] += term, scale[i / n] += fabs(term);
+    }
+    call_counted(function, ARGS(out_f32("out", out, calls), in_f32("a", a, calls * n),
+                                in_f32("b", b, calls * n), u64(n), stream()));
+    expect_close((layout){"out", 1, calls}, out, want, scale, FP32_SUM_TOLERANCE);
 }
 
 static void run_finish(const char *function, const long *shape)
@@ -79,21 +88,22 @@ static void run_add_bias(const char *function, const long *shape)
 /* shape: n, terms */
 static void run_polynomial(const char *function, const long *shape)
 {
-    const size_t n = (size_t)shape[0], terms = (size_t)shape[1];
-    const float *x = random_f32(n), *coefficients = random_f32(terms);
-    float *y = f32_array(n);
-    double *want = f64_array(n), *scale = f64_array(n);
-    for (size_t i = 0; i < n; i++) {
+    const size_t n = (size_t)shape[0], terms = (size_t)shape[1], calls = calls_of(function);
+    const size_t size = calls * n;
+    const float *x = random_f32(size), *coefficients = random_f32(calls * terms);
+    float *y = f32_array(size);
+    double *want = f64_array(size), *scale = f64_array(size);
+    for (size_t i = 0; i < size; i++) {
         double power = 1.0;
         for (size_t k = 0; k < terms; k++, power *= x[i]) {
-            want[i] += coefficients[k] * power;
-            scale[i] += fabs(coefficients[k] * power);
+            const double term = coefficients[i / n * terms + k] * power;
+            want[i] += term, scale[i] += fabs(term);
         }
     }
-    call_counted(function,
-                 ARGS(out_f32("y", y, n), in_f32("x", x, n), u64(n),
-                      in_f32("coefficients", coefficients, terms), i32((int)terms), stream()));
-    expect_close((layout){"y", 1, n}, y, want, scale, FP32_SUM_TOLERANCE);
+    call_counted(function, ARGS(out_f32("y", y, size), in_f32("x", x, size), u64(n),
+                                in_f32("coefficients", coefficients, calls * terms),
+                                i32((int)terms), stream()));
+    expect_close((layout){"y", calls, n}, y, want, scale, FP32_SUM_TOLERANCE);
 }
 
 /* shape: rows, cols, width */
@@ -136,24 +146,26 @@ static void run_blur(const char *function, const long *shape)
 static void run_average_models(const char *function, const long *shape)
 {
     const size_t n = (size_t)shape[0], models = (size_t)shape[1], size = (size_t)SIDE * SIDE;
-    void *half_x = random_of(ELEMENT_F16, n * SIDE, -1.0, 1.0);
-    void *half_w = random_of(ELEMENT_F16, models * size, -1.0, 1.0);
-    const float *x = f32_of(ELEMENT_F16, half_x, n * SIDE);
-    const float *w = f32_of(ELEMENT_F16, half_w, models * size);
-    float *y = f32_array(n * SIDE);
-    double *want = f64_array(n * SIDE), *scale = f64_array(n * SIDE), *mean = f64_array(size);
-    for (size_t i = 0; i < models * size; i++) mean[i % size] += (double)w[i] / (double)models;
-    for (size_t i = 0; i < n * SIDE; i++) {
+    const size_t calls = calls_of(function), all_x = calls * n * SIDE,
+                 all_w = calls * models * size;
+    void *half_x = random_of(ELEMENT_F16, all_x, -1.0, 1.0);
+    void *half_w = random_of(ELEMENT_F16, all_w, -1.0, 1.0);
+    const float *x = f32_of(ELEMENT_F16, half_x, all_x), *w = f32_of(ELEMENT_F16, half_w, all_w);
+    float *y = f32_array(all_x);
+    double *want = f64_array(all_x), *scale = f64_array(all_x), *mean = f64_array(calls * size);
+    for (size_t i = 0; i < all_w; i++)
+        mean[i / (models * size) * size + i % size] += (double)w[i] / (double)models;
+    for (size_t i = 0; i < all_x; i++) {
         for (size_t k = 0; k < SIDE; k++) {
-            const double term = x[i / SIDE * SIDE + k] * mean[k * SIDE + i % SIDE];
+            const double *of_call = mean + i / (n * SIDE) * size;
+            const double term = x[i / SIDE * SIDE + k] * of_call[k * SIDE + i % SIDE];
             want[i] += term, scale[i] += fabs(term);
         }
     }
-    call_counted(function,
-                 ARGS(out_f32("y", y, n * SIDE), in_of(ELEMENT_F16, "x", half_x, n * SIDE),
-                      in_of(ELEMENT_F16, "w", half_w, models * size), i32((int)n), i32((int)models),
-                      stream()));
-    expect_close((layout){"y", n, SIDE}, y, want, scale, HALF_TOLERANCE);
+    call_counted(function, ARGS(out_f32("y", y, all_x), in_of(ELEMENT_F16, "x", half_x, all_x),
+                                in_of(ELEMENT_F16, "w", half_w, all_w), i32((int)n),
+                                i32((int)models), stream()));
+    expect_close((layout){"y", calls * n, SIDE}, y, want, scale, HALF_TOLERANCE);
 }
 
 /* ---- counters ---------------------------------------------------------------------------------
@@ -298,6 +310,16 @@ static void run(const long *shape)
     expect_diagnosis(s);
 }
 
+/* Two calls at the same time, on two streams. */
+static void run_twice(const long *shape)
+{
+    const struct stage *s = &stages[shape[0]];
+    char twice[32];
+    snprintf(twice, sizeof twice, "%s_twice", s->name);
+    s->run(twice, shape + 1);
+    expect_diagnosis(s);
+}
+
 /* With the student's sizes: the prediction against what is counted. */
 static void run_drawn(const long *shape)
 {
@@ -328,6 +350,10 @@ static void run_drawn(const long *shape)
     {                                                                                              \
         .name = title, .run = run, .shape = { which, __VA_ARGS__ }                                 \
     }
+#define TWICE(title, which, ...)                                                                   \
+    {                                                                                              \
+        .name = title ", on two streams", .run = run_twice, .shape = { which, __VA_ARGS__ }        \
+    }
 #define YOURS(title, which)                                                                        \
     {                                                                                              \
         .name = title ", your sizes", .run = run_drawn, .shape = {which}, .once = true             \
@@ -347,6 +373,7 @@ static void run_drawn(const long *shape)
 static const grading_case cases[] = {
     OF_N("dot_product", DOT),
     LONG_ROW("dot_product, n=600001", run, DOT, 600001),
+    TWICE("dot_product", DOT, 3000),
     OF_N("finish", FINISH),
     OF_A_MATRIX("turn", TURN),
     LONG_ROW("turn, 70001x3", run, TURN, 70001, 3),
@@ -360,7 +387,7 @@ static const grading_case cases[] = {
      .part = "polynomial"},
     ROW("polynomial, n=0", POLYNOMIAL, 0, 5),
     ROW("polynomial, n=1, 1 term", POLYNOMIAL, 1, 1),
-    ROW("polynomial, n=300, 2 terms", POLYNOMIAL, 300, 2),
+    TWICE("polynomial", POLYNOMIAL, 300, 2),
     LONG_ROW("polynomial, n=40, 17001 terms", run, POLYNOMIAL, 40, 17001),
     LONG_ROW("polynomial, n=70001, 3 terms", run, POLYNOMIAL, 70001, 3),
     YOURS("polynomial", POLYNOMIAL),
@@ -386,6 +413,7 @@ static const grading_case cases[] = {
     ROW("average_models, n=1, 1 model", AVERAGE_MODELS, 1, 1),
     ROW("average_models, n=600, 17 models", AVERAGE_MODELS, 600, 17),
     ROW("average_models, n=17, 300 models", AVERAGE_MODELS, 17, 300),
+    TWICE("average_models", AVERAGE_MODELS, 40, 4),
     LONG_ROW("average_models, n=70001, 1 model", run, AVERAGE_MODELS, 70001, 1),
     YOURS("average_models", AVERAGE_MODELS),
     {0},

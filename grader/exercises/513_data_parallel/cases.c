@@ -122,20 +122,18 @@ static void gradients(const long *shape)
 }
 
 /* As process `rank`, whose share of the gradients of a step this is. */
-static const float *gradients_of_rank(int rank, const gpt_config *c, const float *params,
-                                      const int *text, size_t count, gpt_training t, int gpus)
+static const float *gradients_of_rank(int rank, const gpt_config *c, const int *text, size_t count,
+                                      gpt_training t)
 {
     float loss;
     t.rank = rank;
-    create_here(0, c, params, gpus);
-    train_here(0, c, &loss, text, count, &t, 1);
-    const float *grads = array_from("gpt_team_get_grads", 0, c, 0);
-    free_here(0);
-    return grads;
+    train_here(rank, c, &loss, text, count, &t, 1);
+    return array_from("gpt_team_get_grads", rank, c, 0);
 }
 
-/* Processes that share a step: the mean of their gradients is that of all windows. shape: config,
- * batch of each, GPUs of each, processes */
+/* Processes that share a step: the mean of their gradients is that of all windows. Here they are
+ * teams of one process, which know nothing of each other. shape: config, batch of each, GPUs of
+ * each, processes */
 static void gradients_of_processes(const long *shape)
 {
     const gpt_config c = gpt_config_of(shape);
@@ -146,8 +144,10 @@ static void gradients_of_processes(const long *shape)
     const int *text = random_i32(count, 0, c.vocab);
     float *mean = f32_array(n);
     t.max_norm = 0.0f;
+    for (int rank = 0; rank < ranks; rank++) create_here(rank, &c, params, gpus);
     for (int rank = 0; rank < ranks; rank++) {
-        const float *own = gradients_of_rank(rank, &c, params, text, count, t, gpus);
+        const float *own = gradients_of_rank(rank, &c, text, count, t);
+        free_here(rank);
         for (size_t i = 0; i < n; i++) mean[i] += own[i] / (float)ranks;
     }
     t.batch *= ranks;

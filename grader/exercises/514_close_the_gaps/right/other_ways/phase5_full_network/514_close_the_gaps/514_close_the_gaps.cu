@@ -36,7 +36,7 @@ __global__ static void hidden_units(State s)
     size_t unit = id % s.hidden;
     float z = s.params[(size_t)s.in * s.hidden + unit];
     for (int k = 0; k < s.in; k++) z = fmaf(row[k], s.params[(size_t)k * s.hidden + unit], z);
-    s.h[id] = fmaxf(z, 0.0f);
+    s.h[id] = z < 0.0f ? 0.0f : z;
 }
 
 __global__ static void errors(State s)
