@@ -14,8 +14,8 @@
  * bulk copies count apart, a tile's sectors row by row;
  * wmma.load and wmma.store are several requests each, those that ptxas makes of them.
  *
- * A request to constant memory is one read for each distinct address among its lanes, as the CUDA C++
- * Programming Guide says (Device Memory Accesses, Constant Memory). No GPU was measured for it.
+ * A request to constant memory is one read for each distinct address among its lanes, as the CUDA
+ * C++ Programming Guide says (Device Memory Accesses, Constant Memory). No GPU was measured for it.
  *
  * All numbers but the last four are sums over launches, of sums or maxima over blocks, so they do
  * not depend on the order in which blocks run: the same program gives the same counts every time.
@@ -93,8 +93,8 @@ typedef struct device_counts {
     uint64_t peak; /**< bytes of it at once, at most, of what was allocated since counting began */
     uint64_t received, sent; /**< bytes from and to other devices, by copies and by kernels */
     uint64_t busiest; /**< operations of the device that makes most: in a supervisor's account */
-    uint64_t span; /**< steps that all copies, fills and launches take if they overlap as streams
-                      and events allow: see order.c */
+    uint64_t span;    /**< steps that all copies, fills and launches take if they overlap as streams
+                         and events allow: see order.c */
 } device_counts;
 
 /** One statement of PTX of a counted kernel, and what it cost in all launches. */

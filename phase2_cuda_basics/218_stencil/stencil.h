@@ -22,9 +22,8 @@ extern "C" {
  * A pixel outside of the image counts as the nearest pixel inside it. Every weight is multiplied: 0
  * times NaN is NaN. The kernels read the weights from __constant__ memory, and the image directly.
  *
- * Calls with different filters may be in flight on one stream or on several, from one thread of the
- * host: each uses its own filter. What this needs besides the constant memory is made by the first
- * call, and stays.
+ * Up to 64 calls, of both functions together, may be in flight at the same time, on one stream or on
+ * several: each uses its own filter. One thread of the host makes the calls.
  *
  * @param out    [height x width]; it does not overlap in
  * @param filter on the device, [2 radius + 1, 2 radius + 1]

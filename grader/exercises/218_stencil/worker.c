@@ -4,7 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
-enum { CALLS = 3, STREAMS = 2 };
+enum { CALLS = 64, STREAMS = 2 };
 
 typedef cudaError_t convolution(float *, const float *, int, int, const float *, int, cudaStream_t);
 
