@@ -93,8 +93,8 @@ typedef struct device_counts {
     uint64_t peak; /**< bytes of it at once, at most, of what was allocated since counting began */
     uint64_t received, sent; /**< bytes from and to other devices, by copies and by kernels */
     uint64_t busiest; /**< operations of the device that makes most: in a supervisor's account */
-    uint64_t span;    /**< steps that all copies, fills and launches take if they overlap as streams
-                         and events allow: see order.c */
+    uint64_t span; /**< steps that all copies, fills and launches take if they overlap as streams
+                      and events allow: see order.c */
 } device_counts;
 
 /** One statement of PTX of a counted kernel, and what it cost in all launches. */

@@ -128,8 +128,7 @@ uint32_t pattern_local_sectors(const pattern *p)
     return n * words;
 }
 
-/* ---- constant memory --------------------------------------------------------------------------
- */
+/* ---- constant memory ------------------------------------------------------------------------- */
 
 uint32_t pattern_addresses(const pattern *p)
 {

@@ -1,6 +1,5 @@
 /*
- * 218_stencil.cu: each pixel from its neighbours: the filter in constant memory, the image in
- * tiles.
+ * 218_stencil.cu: each pixel from its neighbours: a filter in constant memory, a tile with a halo.
  *
  * The idea: all threads multiply by the same weight at the same time. Constant memory is made for
  * this: one read serves a whole warp. Pixels are another matter: each is needed by all the threads
@@ -56,8 +55,8 @@ __device__ static int nearest(int i, int n)
 
 /* ---- straight from the image ----------------------------------------------------------------- */
 
-/** A thread for each pixel, TILE x ROWS per block, `across` blocks side by side. row: of weights.
- */
+/** A thread for each pixel, TILE x ROWS per block, `across` blocks side by side. Weights: of that
+ *  row. */
 __global__ static void direct_kernel(float *out, const float *in, int height, int width, int radius,
                                      unsigned row, int across)
 {
@@ -81,7 +80,7 @@ __global__ static void direct_kernel(float *out, const float *in, int height, in
 cudaError_t convolve(float *out, const float *in, int height, int width, const float *filter,
                      int radius, cudaStream_t stream)
 {
-    /* SOLUTION: what is refused, what is empty; the weights; the kernel (about 7 lines). */
+    /* SOLUTION: what is refused, what is empty; the weights; the kernel (about 8 lines). */
     if (radius < 0 || radius > MOST_RADIUS) return cudaErrorInvalidValue;
     if (height == 0 || width == 0) return cudaSuccess;
     unsigned row;
@@ -141,7 +140,7 @@ __global__ static void tiled_kernel(float *out, const float *in, int height, int
 cudaError_t convolve_tiled(float *out, const float *in, int height, int width, const float *filter,
                            int radius, cudaStream_t stream)
 {
-    /* SOLUTION: as above, with a block per tile (about 7 lines). */
+    /* SOLUTION: as above, with a block per tile (about 8 lines). */
     if (radius < 0 || radius > MOST_RADIUS) return cudaErrorInvalidValue;
     if (height == 0 || width == 0) return cudaSuccess;
     unsigned row;
