@@ -93,6 +93,8 @@ static void convolve(const char *function, const long *shape)
     call_cuda(function, ARGS(out_f32("out", out, n), in_f32("in", p.in, n), i32((int)p.height),
                              i32((int)p.width), in_f32("filter", p.filter, weights_of(p.radius)),
                              i32(p.radius), stream()));
+    const device_counts *c = call_counts();
+    expect(n > 0 || !c || c->launches == 0, "out is empty, but a kernel is launched");
     expect_filtered(out, &p);
 }
 

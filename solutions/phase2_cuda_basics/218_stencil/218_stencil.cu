@@ -40,8 +40,8 @@ static cudaError_t take_row(unsigned *row, const float *filter, int radius, cuda
        weights (about 4 lines). */
     const size_t bytes = sizeof(float) * (2 * radius + 1) * (2 * radius + 1);
     *row = calls++ % IN_FLIGHT;
-    return cudaMemcpyToSymbolAsync(weights, filter, bytes, *row * sizeof weights[0],
-                                   cudaMemcpyDeviceToDevice, stream);
+    const size_t at = *row * sizeof weights[0];
+    return cudaMemcpyToSymbolAsync(weights, filter, bytes, at, cudaMemcpyDeviceToDevice, stream);
     /* END SOLUTION */
 }
 
