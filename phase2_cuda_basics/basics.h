@@ -29,6 +29,7 @@
 #include "214_matmul_registers/matmul_registers.h"
 #include "215_find_the_bugs/find_the_bugs.h"
 #include "217_histogram/histogram.h"
+#include "218_stencil/stencil.h"
 #include "2a_matmul_warptile/matmul_warptile.h"
 #include "2b_scan_single_pass/scan_single_pass.h"
 #include "2c_radix_sort/radix_sort.h"

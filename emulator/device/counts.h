@@ -14,6 +14,9 @@
  * bulk copies count apart, a tile's sectors row by row;
  * wmma.load and wmma.store are several requests each, those that ptxas makes of them.
  *
+ * A request to constant memory is one read for each distinct address among its lanes, as the CUDA
+ * C++ Programming Guide says (Device Memory Accesses, Constant Memory). No GPU was measured for it.
+ *
  * All numbers but the last four are sums over launches, of sums or maxima over blocks, so they do
  * not depend on the order in which blocks run: the same program gives the same counts every time.
  */
@@ -47,6 +50,13 @@ typedef struct device_banks {
     uint64_t conflicts; /**< wavefronts beyond those that the width of the access needs */
 } device_banks;
 
+/** Those of read_only that read __constant__ memory. */
+typedef struct device_constants {
+    uint64_t requests;
+    uint64_t sectors;
+    uint64_t reads; /**< distinct addresses, request by request: one is read after the other */
+} device_constants;
+
 typedef struct device_transfers {
     uint64_t count, bytes;
 } device_transfers;
@@ -68,6 +78,7 @@ typedef struct device_counts {
     device_traffic global_load, global_store, local_load, local_store;
     device_traffic global_atomic; /**< reductions (red) too */
     device_traffic read_only;     /**< loads through textures and of __constant__ memory */
+    device_constants constant;
     device_traffic bulk_load, bulk_store; /**< bulk copies between global and shared memory, the
                                              TMA's tiles too: copies, sectors of global memory,
                                              bytes. Reductions are stores */

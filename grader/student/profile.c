@@ -163,6 +163,15 @@ static void print_shared(const json_t *counts)
     }
 }
 
+static void print_constants(const json_t *counts)
+{
+    const double requests = count_in(counts, "constant", "requests");
+    const double reads = per(count_in(counts, "constant", "reads"), requests);
+    if (requests <= 0) return;
+    printf("    %-22s %.0f requests, %.1f reads each\n", "constant memory", requests, reads);
+    if (reads > 2) printf("    %22s lanes of a warp read different addresses in turn\n", "");
+}
+
 /* Where far more is moved than touched, caches serve the rest: L2 is asked, not DRAM. */
 static void print_touched(const json_t *counts)
 {
@@ -303,6 +312,7 @@ static void print_kernel(const options *o, const exercise *e, const json_t *prof
     print_global("global memory, stores", counts, "global_store");
     print_touched(counts);
     print_shared(counts);
+    print_constants(counts);
     print_rest(counts);
     print_lines(o, e, json_object_get(kernel, "sites"), real_of(counts, "instructions"));
 }

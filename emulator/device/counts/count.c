@@ -210,7 +210,9 @@ const op *run_count_constant(warp *w, const op *o)
     pattern p;
     uint32_t mask = active(w, o);
     read_addresses(w, o, mask, &p);
-    count_read_only(w, count_executed(w, o, mask), &p);
+    counters *t = count_executed(w, o, mask);
+    count_read_only(w, t, &p);
+    t->least += pattern_addresses(&p);
     return o + 1;
 }
 

@@ -27,9 +27,10 @@ typedef enum traffic {
     TRAFFIC_SHARED_LOAD,
     TRAFFIC_SHARED_STORE,
     TRAFFIC_SHARED_ATOMIC,
-    TRAFFIC_READ_ONLY, /* textures, constants */
+    TRAFFIC_READ_ONLY, /* textures */
     TRAFFIC_BULK_LOAD, /* device/tensor counts them when it copies */
     TRAFFIC_BULK_STORE,
+    TRAFFIC_CONSTANT,
 } traffic;
 
 /** A generic access has three of them in a row: for global, local and shared memory. Only the
@@ -51,7 +52,7 @@ struct counters {
     uint64_t requests;
     uint64_t units; /**< sectors or wavefronts */
     uint64_t bytes;
-    uint64_t least; /**< wavefronts without conflicts */
+    uint64_t least; /**< wavefronts without conflicts; of constant memory: distinct addresses */
 };
 
 /** What one kernel has cost so far. It outlives the kernel's module. */

@@ -155,6 +155,14 @@ static void add_banks(device_banks *to, const counters *t)
     to->conflicts += t->units - t->least;
 }
 
+static void add_constants(device_counts *to, const counters *t)
+{
+    add_traffic(&to->read_only, t);
+    to->constant.requests += t->requests;
+    to->constant.sectors += t->units;
+    to->constant.reads += t->least;
+}
+
 static void add_memory(device_counts *c, traffic kind, const counters *t)
 {
     switch (kind) {
@@ -168,6 +176,7 @@ static void add_memory(device_counts *c, traffic kind, const counters *t)
     case TRAFFIC_SHARED_STORE: add_banks(&c->shared_store, t); return;
     case TRAFFIC_SHARED_ATOMIC: add_banks(&c->shared_atomic, t); return;
     case TRAFFIC_READ_ONLY: add_traffic(&c->read_only, t); return;
+    case TRAFFIC_CONSTANT: add_constants(c, t); return;
     case TRAFFIC_BULK_LOAD: add_traffic(&c->bulk_load, t); return;
     case TRAFFIC_BULK_STORE: add_traffic(&c->bulk_store, t); return;
     }

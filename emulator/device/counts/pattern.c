@@ -128,6 +128,17 @@ uint32_t pattern_local_sectors(const pattern *p)
     return n * words;
 }
 
+/* ---- constant memory ------------------------------------------------------------------------- */
+
+uint32_t pattern_addresses(const pattern *p)
+{
+    set seen;
+    uint32_t n = 0;
+    seen.used = 0;
+    for (uint32_t m = p->mask; m; m &= m - 1) n += insert(&seen, p->address[__builtin_ctz(m)]);
+    return n;
+}
+
 /* ---- shared memory --------------------------------------------------------------------------- */
 
 /** The distinct words wanted from each bank. */

@@ -6,6 +6,7 @@
  *   pattern_sectors          global memory: the distinct sectors of 32 bytes
  *   pattern_atomic_sectors   ... of an atomic, where lanes that update one element take turns
  *   pattern_local_sectors    the same for local memory, which a GPU lays out word by word
+ *   pattern_addresses        constant memory: the distinct addresses
  *   pattern_banks            shared memory: passes over its 32 banks
  *
  * The rules are those of an H200, found with and checked against tests/counters.
@@ -28,6 +29,7 @@ typedef struct pattern {
 uint32_t pattern_sectors(const pattern *, uint64_t sector[PATTERN_LANES]);
 uint32_t pattern_atomic_sectors(const pattern *);
 uint32_t pattern_local_sectors(const pattern *);
+uint32_t pattern_addresses(const pattern *);
 
 typedef enum pattern_kind { PATTERN_LOAD, PATTERN_STORE, PATTERN_ATOMIC } pattern_kind;
 

@@ -55,7 +55,7 @@ static access access_of(const decoder *d, const draft *x)
     int kind = atomic ? 2 : x->op.is_load ? 0 : 1; /* in the order of `traffic` */
     switch (x->op.space) {
     case SPACE_GLOBAL:
-        if (has_part(d, "const")) return (access){run_count_constant, TRAFFIC_READ_ONLY};
+        if (has_part(d, "const")) return (access){run_count_constant, TRAFFIC_CONSTANT};
         return (access){run_count_global, TRAFFIC_GLOBAL_LOAD + kind};
     case SPACE_SHARED: return (access){run_count_shared, TRAFFIC_SHARED_LOAD + kind};
     case SPACE_LOCAL: return (access){run_count_local, TRAFFIC_LOCAL_LOAD + kind};

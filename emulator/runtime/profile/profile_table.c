@@ -83,6 +83,15 @@ static void print_banks(FILE *to, const char *name, const device_banks *t)
             grouped(t->conflicts, c));
 }
 
+static void print_constants(FILE *to, const device_constants *t)
+{
+    char a[32], b[32];
+
+    if (!t->requests) return;
+    fprintf(to, "    %-15s %s requests, %s reads: %.1f a request\n", "constant loads",
+            grouped(t->requests, a), grouped(t->reads, b), ratio(t->reads, t->requests));
+}
+
 static void print_number(FILE *to, const char *name, uint64_t value, const char *unit)
 {
     char text[32];
@@ -100,6 +109,7 @@ static void print_details(FILE *to, const struct profile_kernel *k)
     print_traffic(to, "global stores", &c->global_store);
     print_traffic(to, "global atomics", &c->global_atomic);
     print_traffic(to, "read-only loads", &c->read_only);
+    print_constants(to, &c->constant);
     print_traffic(to, "bulk loads", &c->bulk_load);
     print_traffic(to, "bulk stores", &c->bulk_store);
     print_traffic(to, "local loads", &c->local_load);

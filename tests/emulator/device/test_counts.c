@@ -151,6 +151,8 @@ static const char *const body[] = {
     "setp.gt.u32 %q1, %r1, 31; @%q1 bra end; add.u32 %r1, %r1, 1; add.u32 %r1, %r1, 1;\n"
     "mov.u32 %r2, %ctaid.x; setp.eq.u32 %q1, %r2, 0; @%q1 bra end; add.u32 %r1, %r1, 1;\nend:\n",
     "ld.const.u32 %r2, [given+4];\n",
+    "setp.lt.u32 %q1, %r1, 40; and.b32 %r2, %r1, 15; mul.wide.u32 %rd2, %r2, 4;\n"
+    "mov.u64 %rd3, given; add.s64 %rd3, %rd3, %rd2; @%q1 ld.const.u32 %r2, [%rd3];\n",
 };
 
 /* A launch of 2 blocks of 64 threads: 4 warps. */
@@ -203,8 +205,21 @@ START_TEST(constants_are_read_from_memory)
     ck_assert_uint_eq(c.read_only.requests, 4);
     ck_assert_uint_eq(c.read_only.sectors, 4);
     ck_assert_uint_eq(c.read_only.bytes, 128 * 4);
+    ck_assert_uint_eq(c.constant.requests, 4);
+    ck_assert_uint_eq(c.constant.sectors, 4);
+    ck_assert_uint_eq(c.constant.reads, 4);
     ck_assert_uint_eq(c.global_load.requests, 0);
     ck_assert_uint_eq(c.footprint, 32);
+}
+END_TEST
+
+/* 16 words for 32 lanes, and 8 for 8. */
+START_TEST(constants_at_different_addresses_are_read_one_by_one)
+{
+    device_counts c = count(body[9]);
+    ck_assert_uint_eq(c.constant.requests, 4);
+    ck_assert_uint_eq(c.constant.sectors, 2 * (2 + 1));
+    ck_assert_uint_eq(c.constant.reads, 2 * (16 + 8));
 }
 END_TEST
 
@@ -407,6 +422,7 @@ Suite *more_suite(void)
     tcase_add_test(kernels, a_request_of_no_lane_is_none);
     tcase_add_test(kernels, multiplications_outside_of_tensor_instructions);
     tcase_add_test(kernels, constants_are_read_from_memory);
+    tcase_add_test(kernels, constants_at_different_addresses_are_read_one_by_one);
     tcase_add_test(kernels, an_access_out_of_bounds_is_counted);
     tcase_add_test(kernels, barriers_of_blocks_are_counted);
     tcase_add_test(kernels, local_memory_is_word_by_word);
