@@ -69,6 +69,7 @@ struct block {
     warp warps[MAX_WARPS];
     uint32_t order[MAX_WARPS]; /**< in which they take turns */
     block *spare;              /**< for those that this one waits for; NULL: none yet */
+    block *beside;             /**< of a spare: the one that waits, if it is not over */
     uint8_t *rows, *warp_rows; /**< BANK_BLOCK; BANK_WARP of every warp */
     uint8_t *shared;
     uint32_t shared_bytes, shared_capacity; /**< static, red zones, dynamic */

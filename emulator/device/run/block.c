@@ -203,28 +203,35 @@ bool block_turn(block *b)
     return false;
 }
 
-/* A block that waits may wait for one of a lower number: run those that have not begun. The lowest
- * finds none below it, so there is only one such spare. */
-static void run_lower(block *b, uint64_t number)
+/* A block that waits may wait for one of a lower number: run those that have not begun. It takes
+ * turns with them, for it may hold a lock that they want. The lowest finds none below it, so there
+ * is only one such spare. @return whether the block that waited goes on */
+static bool run_lower(block *b, uint64_t number)
 {
     launch *l = b->launch;
     uint64_t lower;
-    if (l->stop || !shuffle_lower(l, number, &lower)) return;
+    if (l->stop || !shuffle_lower(l, number, &lower)) return true;
     if (!b->spare) b->spare = block_open(b->device);
     block_prepare(b->spare, l);
     if (l->counted) counters_prepare(b->spare);
+    b->spare->beside = b;
     do block_run(b->spare, lower);
     while (!l->stop && shuffle_lower(l, number, &lower));
     if (l->counted) counters_fold(b->spare);
+    const bool more = b->spare->beside;
+    b->spare->beside = NULL;
+    return more;
 }
 
 void block_run(block *b, uint64_t number)
 {
+    bool more = true;
     block_start(b, number);
     still_start(b);
-    while (!b->launch->stop && block_turn(b)) {
+    while (more && !b->launch->stop && block_turn(b)) {
+        if (b->beside && !block_turn(b->beside)) b->beside = NULL;
         still_turn(b);
-        if (b->turns == LONG_WAIT) run_lower(b, number);
+        if (b->turns == LONG_WAIT) more = run_lower(b, number);
     }
     still_end(b);
     if (!b->launch->stop) tensor_end(b);

@@ -46,12 +46,13 @@ static uint64_t mix_group(uint64_t hash, const lane_group *g)
     return g->state == GROUP_READY ? mix(hash, g->registers, g->function->register_bytes) : hash;
 }
 
-/* The blocks of a cluster are one: the first of them keeps what is known of them all. */
+/* The blocks of a cluster are one: the first of them keeps what is known of them all. So are two
+ * that take turns. */
 static block *member(block *b, uint32_t i)
 {
     const cluster *c = b->cluster;
-    if (!c) return i ? NULL : b;
-    return i < c->count ? c->block[i] : NULL;
+    if (c) return i < c->count ? c->block[i] : NULL;
+    return i == 0 ? b : i == 1 ? b->beside : NULL;
 }
 
 static uint64_t print_of(block *first)

@@ -1,7 +1,5 @@
 // nothing
-// FLAGS: -arch=sm_90a
-/* Many locks, and each thread holds one at a time. By nvcc: of clang's loop softgpu says that
- * it has no end, when warps begin in another order. */
+/* Many locks, and each thread holds one at a time. */
 #include <device_arrays.h>
 
 __global__ void count(int *locks, volatile int *bins, const int *x)

@@ -1,7 +1,5 @@
 // nothing
-// FLAGS: -arch=sm_90a
-/* A lock that all threads of all blocks want, one after the other. By nvcc: of clang's loop softgpu says that
- * it has no end, when warps begin in another order. */
+/* A lock that all threads of all blocks want, one after the other. */
 #include <cuda_runtime.h>
 
 __global__ void count(int *lock, volatile int *sum)
