@@ -317,9 +317,10 @@ double held_bytes(void)
     return (double)worker_bytes(running->worker) + (d ? (double)device_process_bytes(d) : 0.0);
 }
 
-double kept_by(void (*use)(const void *), const void *context, long times, double most)
+double kept_by(void (*use)(const void *), const void *context, long warm, long times, double most)
 {
     double least = INFINITY;
+    for (long i = 0; i < warm; i++) use(context);
     for (int round = 0; round < KEPT_ROUNDS && least > most; round++) {
         const double before = held_bytes();
         for (long i = 0; i < times; i++) use(context);

@@ -97,10 +97,12 @@ double call_seconds(void);
 double call_wall_seconds(void);
 /** Bytes of memory that the worker holds now: its own, and, on softgpu, the device's. */
 double held_bytes(void);
-/** Of held_bytes, what each of `times` uses keeps: the least of some rounds, up to the first that is
- *  not above `most`. A leak shows in every round; a page that the system joins to a larger one, or a
- *  thread's first work, shows in one. */
-double kept_by(void (*use)(const void *), const void *context, long times, double most);
+/** Bytes for each use: nothing is kept. The smallest block of a heap has 32. */
+#define KEEPS_NOTHING 20.0
+/** Of held_bytes, what each of `times` uses keeps, after `warm` that fill the room of the heap: the
+ *  least of some rounds, up to the first that is not above `most`. A leak shows in every round; a
+ *  page that the system joins to a larger one, or a thread's first work, shows in one. */
+double kept_by(void (*use)(const void *), const void *context, long warm, long times, double most);
 /** What the last call cost: its launches, copies, fills, memory of the device and span; of its
  *  kernels nothing, unless by call_counted. NULL on a GPU. */
 const device_counts *call_counts(void);

@@ -159,7 +159,8 @@ static char *judge_numbers(const traffic_test *t, double open, double secret)
 {
     char *message = NULL, unlike[64] = "";
     const bool met = traffic_meets(t, open), tiles = t->multiplications > 0.0; /* some not whole */
-    if (met && (are_alike(open, secret) || traffic_meets(t, secret) || (tiles && secret >= open))) return NULL;
+    const bool met_again = are_alike(open, secret) || traffic_meets(t, secret);
+    if (met && (met_again || (tiles && secret >= open))) return NULL;
     char counted[32], other[32], wanted[32];
     if (met) snprintf(unlike, sizeof unlike, " but %s for other inputs", count_text(other, secret));
     if (asprintf(&message, "counted %s%s, wanted %s %s", count_text(counted, open), unlike,

@@ -1,6 +1,5 @@
 # lots.sh: several programs compiled as one, each in a namespace of its own, for most of a compiler's time goes
-# to the headers. For run, programs.sh and diagnose, which
-# set $emulator and $build.
+# to the headers. For run, programs.sh and diagnose, which set $emulator and $build.
 # shellcheck shell=bash disable=SC2154
 
 value() { # KEY FILE: what its first lines state

@@ -318,22 +318,14 @@ static void ask_too_much(const void *unused)
     call_refused(OUT_OF_MEMORY, "ones", ARGS(handle_out(0), i32(1), u64(1ull << 58)));
 }
 
-#define NONE 20.0 /* bytes: the smallest block of a heap has 32 */
-
-/* A heap with room is filled first. */
-static double kept_by_each(void (*use)(const void *), long times)
-{
-    for (long i = 0; i < times; i++) use(NULL);
-    return kept_by(use, NULL, times, NONE);
-}
-
 /* shape: times */
 static void run_frees_all(const long *shape)
 {
-    const double each = kept_by_each(make_and_release, shape[0]);
-    const double none = kept_by_each(ask_too_much, shape[0]);
-    expect(each <= NONE, "%.0f bytes of host memory are not freed for each tensor", each);
-    expect(none <= NONE, "ones, refused for lack of memory, keeps %.0f bytes of host memory", none);
+    const double each = kept_by(make_and_release, NULL, shape[0], shape[0], KEEPS_NOTHING);
+    const double none = kept_by(ask_too_much, NULL, shape[0], shape[0], KEEPS_NOTHING);
+    expect(each <= KEEPS_NOTHING, "%.0f bytes of host memory are not freed for each tensor", each);
+    expect(none <= KEEPS_NOTHING,
+           "ones, refused for lack of memory, keeps %.0f bytes of host memory", none);
 }
 
 /* shape: count, rows, cols */

@@ -304,22 +304,13 @@ static void ask_too_much(const void *unused)
     call_returning_i32("tensor_create", ARGS(handle_out(0), x, u64(1ull << 58)));
 }
 
-#define NONE 20.0 /* bytes: the smallest block of a heap has 32 */
-
-/* A heap with room is filled first. */
-static double kept_by_each(void (*use)(const void *), long times)
-{
-    for (long i = 0; i < times; i++) use(NULL);
-    return kept_by(use, NULL, times, NONE);
-}
-
 /* shape: times */
 static void run_frees_all(const long *shape)
 {
-    const double each = kept_by_each(create_and_free, shape[0]);
-    const double none = kept_by_each(ask_too_much, shape[0]);
-    expect(each <= NONE, "%.0f bytes of host memory are not freed for each tensor", each);
-    expect(none <= NONE, "tensor_create keeps %.0f bytes when it fails", none);
+    const double each = kept_by(create_and_free, NULL, shape[0], shape[0], KEEPS_NOTHING);
+    const double none = kept_by(ask_too_much, NULL, shape[0], shape[0], KEEPS_NOTHING);
+    expect(each <= KEEPS_NOTHING, "%.0f bytes of host memory are not freed for each tensor", each);
+    expect(none <= KEEPS_NOTHING, "tensor_create keeps %.0f bytes when it fails", none);
 }
 
 /* ---- a chain --------------------------------------------------------------------------------- */

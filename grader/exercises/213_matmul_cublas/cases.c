@@ -67,7 +67,6 @@ static void run_special(const long *shape)
 /* ---- what lives from call to call ------------------------------------------------------------ */
 
 #define MUCH 1000.0 /* bytes for each call */
-#define NONE 20.0   /* the smallest block of a heap has 32 */
 
 static void multiply_first(const void *shape)
 {
@@ -77,8 +76,7 @@ static void multiply_first(const void *shape)
 static void run_many_calls(const long *shape)
 {
     create(FIRST);
-    multiply_first(shape);
-    const double each = kept_by(multiply_first, shape, shape[3], MUCH);
+    const double each = kept_by(multiply_first, shape, 1, shape[3], MUCH);
     expect(each <= MUCH, "each call keeps %.0f bytes of memory: make the handle once", each);
     destroy(FIRST);
 }
@@ -96,12 +94,10 @@ static void make_and_free(const void *unused)
     destroy(FIRST);
 }
 
-/* A heap with room is filled first. */
 static void run_frees_all(const long *shape)
 {
-    for (long i = 0; i < shape[3]; i++) make_and_free(NULL);
-    const double each = kept_by(make_and_free, NULL, shape[3], NONE);
-    expect(each <= NONE, "%.0f bytes of host memory are not freed for each ctx", each);
+    const double each = kept_by(make_and_free, NULL, shape[3], shape[3], KEEPS_NOTHING);
+    expect(each <= KEEPS_NOTHING, "%.0f bytes of host memory are not freed for each ctx", each);
 }
 
 /* Neither may keep what it has where the other finds it. */

@@ -175,8 +175,7 @@ static void run_free_null(const long *shape)
 
 static void expect_no_growth(void (*use)(const void *), const step *s, long times, const char *what)
 {
-    for (int warm = 0; warm < 20; warm++) use(s);
-    const double each = kept_by(use, s, times, MUCH);
+    const double each = kept_by(use, s, 20, times, MUCH);
     expect(each <= MUCH, "each %s keeps %.0f bytes of memory: it must free what it makes", what,
            each);
 }
@@ -204,8 +203,7 @@ static void come_and_go(const void *s)
 static void run_many_graphs(const long *shape)
 {
     const step s = random_step(shape);
-    expect_no_growth(come_and_go, &s, shape[2],
-                     "pair of step_graph_create and step_graph_free");
+    expect_no_growth(come_and_go, &s, shape[2], "pair of step_graph_create and step_graph_free");
 }
 
 /* ---- what a launch costs --------------------------------------------------------------------- */

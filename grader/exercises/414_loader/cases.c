@@ -578,14 +578,13 @@ static void run_come_and_go(const long *shape)
     int before[2], after[2];
     come_and_go(&v); /* the runtime's own */
     count_resources(before, 0);
-    const double each = kept_by(come_and_go, &v, shape[4], batch);
+    const double each = kept_by(come_and_go, &v, 0, shape[4], batch);
     count_resources(after, before[0]);
     expect(after[0] <= before[0], "after %ld loaders there are %d more threads", shape[4],
            after[0] - before[0]);
     expect(after[1] <= before[1], "after %ld loaders there are %d more open descriptors", shape[4],
            after[1] - before[1]);
-    expect(each <= batch, "a loader that is closed keeps %.0f bytes of memory",
-           each);
+    expect(each <= batch, "a loader that is closed keeps %.0f bytes of memory", each);
     call_cuda("loader_close", ARGS(null_pointer()));
 }
 
